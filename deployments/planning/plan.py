@@ -1,0 +1,178 @@
+"""Plan: the immutable result of planning one revision, its document and its digest."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from deployments.planning.canonical import Json, digest_of
+from deployments.planning.container import ContainerSpec
+from deployments.planning.documents import from_document, to_document
+from deployments.planning.errors import PlanningError
+
+SCHEMA_VERSION = 1
+PLANNER_VERSION = "1"
+
+
+class Role(StrEnum):
+    """What a replica does in its deployment."""
+
+    COMBINED = "combined"
+    PREFILL = "prefill"
+    DECODE = "decode"
+    ROUTER = "router"
+
+
+class Severity(StrEnum):
+    """How much a finding matters: an error will not start or gives wrong output."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """The outcome of one rule."""
+
+    code: str
+    category: str
+    severity: Severity
+    message: str
+    fix: str
+    source: str
+    evidence: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionStep:
+    """One answered question of the decision tree."""
+
+    question: str
+    answer: str
+    because: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodVerdict:
+    """One speculative method beside the chosen one: open, or closed with the reason."""
+
+    method: str
+    open: bool
+    because: str
+    num_speculative_tokens: int | None = None
+    drafter: str | None = None
+    evidence: str = "assumed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """The answer of the decision tree with its path and every method's verdict, best first."""
+
+    method: str
+    num_speculative_tokens: int | None
+    drafter: str | None
+    path: tuple[DecisionStep, ...]
+    methods: tuple[MethodVerdict, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectedSpeculation:
+    """What the start-up log of a replica must show: vLLM's own spelling of method and count."""
+
+    method: str
+    num_speculative_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedReplica:
+    """One container of a plan on one host.
+
+    ``devices`` are host device numbers. ``health_port`` is the host port that answers
+    ``/health`` and ``/v1/models``; ``None`` for a headless replica. ``ready_deadline_s`` is how long
+    loading and graph capture may take.
+    """
+
+    role: Role
+    rank: int
+    host: str
+    devices: tuple[int, ...]
+    container: ContainerSpec
+    served_model_name: str
+    speculation: ExpectedSpeculation | None
+    health_port: int | None
+    ready_deadline_s: int = 1800
+    practice: bool = False
+
+
+class ReplaceStrategy(StrEnum):
+    """How a running release gives way to the next one."""
+
+    CREATE_THEN_REMOVE = "create_then_remove"
+    REMOVE_THEN_CREATE = "remove_then_create"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What will run, why, and from what it was computed. It has no state and is never edited.
+
+    ``snapshot_digests`` holds (host, digest of its decision inputs). ``revision`` is the document of
+    the RevisionSpec that was planned.
+    """
+
+    deployment: str
+    revision: dict[str, Json]
+    engine: str
+    engine_version: str
+    model: str
+    checkpoint: str
+    decision: Decision
+    replicas: tuple[PlannedReplica, ...]
+    findings: tuple[Finding, ...]
+    snapshot_digests: tuple[tuple[str, str], ...]
+    replace: ReplaceStrategy = ReplaceStrategy.REMOVE_THEN_CREATE
+    schema_version: int = SCHEMA_VERSION
+    planner_version: str = PLANNER_VERSION
+
+    @property
+    def can_submit(self) -> bool:
+        """Whether there is something to approve: replicas, and no error among the findings."""
+        return bool(self.replicas) and all(
+            finding.severity is not Severity.ERROR for finding in self.findings
+        )
+
+    @property
+    def practice(self) -> bool:
+        """Whether any replica runs the practice image, which serves no real model."""
+        return any(replica.practice for replica in self.replicas)
+
+    @property
+    def document(self) -> dict[str, Json]:
+        """The plan as JSON values, exactly what the digest covers."""
+        document = to_document(self)
+        if not isinstance(document, dict):
+            raise TypeError("a plan is a JSON object")
+        return document
+
+    @property
+    def digest(self) -> str:
+        """``sha256:...`` over the canonical document."""
+        return digest_of(self.document)
+
+
+def plan_from_document(document: Json) -> Plan:
+    """Rebuild a stored plan.
+
+    Raises:
+        PlanningError: the document is of another schema version or not a plan at all.
+    """
+    version = document.get("schema_version") if isinstance(document, dict) else None
+    if version != SCHEMA_VERSION:
+        raise PlanningError(
+            f"This plan was made with schema version {version}; this panel reads version "
+            f"{SCHEMA_VERSION}. Plan the revision again."
+        )
+    plan = from_document(Plan, document)
+    if plan.document != document:
+        raise PlanningError(
+            "The stored plan holds more than this panel reads. Plan the revision again."
+        )
+    return plan
