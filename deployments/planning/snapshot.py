@@ -1,0 +1,57 @@
+"""HostSnapshot: what was observed on a host, reduced to what decides a plan."""
+
+from dataclasses import dataclass
+
+from deployments.planning.canonical import digest_of
+from deployments.planning.documents import to_document
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageSnapshot:
+    """An image that the host already has: reference, local id, repository digest if it has one."""
+
+    reference: str
+    image_id: str
+    digest: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostSnapshot:
+    """One host as a plan sees it. ``None`` is unknown, never zero.
+
+    ``device_memory_bytes`` is the memory of one device. ``taken_devices`` and ``taken_ports`` are
+    held by running containers or bookings. ``address`` is what other hosts and clients reach,
+    ``interface`` the network interface that carries it. ``model_root`` is the directory on the host
+    that holds one directory per checkpoint.
+    """
+
+    name: str
+    platform: str
+    device: str | None = None
+    device_count: int = 0
+    device_memory_bytes: int | None = None
+    taken_devices: tuple[int, ...] = ()
+    taken_ports: tuple[int, ...] = ()
+    architecture: str | None = None
+    address: str | None = None
+    interface: str | None = None
+    model_root: str | None = None
+    images: tuple[ImageSnapshot, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """Digest of the decision inputs: a plan made from another one is stale."""
+        return digest_of(to_document(self))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterSettings:
+    """What a cluster decides for every plan on it.
+
+    ``image_rewrites`` are (prefix, replacement) pairs for air-gapped sites, the longest matching
+    prefix first: ``vllm/vllm-openai`` -> ``registry.example/mirror/vllm-openai``.
+    """
+
+    image_rewrites: tuple[tuple[str, str], ...] = ()
+    model_roots: tuple[str, ...] = ()
+    time_zone: str | None = None
