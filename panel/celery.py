@@ -1,0 +1,28 @@
+"""The Celery application: two queues, and the three tasks that repeat for ever."""
+
+import os
+
+from celery import Celery
+from kombu import Queue
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "panel.settings")
+
+__all__ = ["app"]
+
+app = Celery("panel")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.conf.task_queues = [Queue("default"), Queue("rollout")]
+app.conf.beat_schedule = {
+    name: {
+        "task": f"deployments.{name}",
+        "schedule": float(seconds),
+        # Nobody wants a heap of stale rounds after the worker was away.
+        "options": {"queue": "default", "expires": float(seconds)},
+    }
+    for name, seconds in (
+        ("sweep_commands", 5),
+        ("poll_logs", 5),
+        ("observe_hosts", 15),
+    )
+}
+app.autodiscover_tasks(["deployments"])

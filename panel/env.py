@@ -1,0 +1,116 @@
+"""Typed readers of environment variables; remembers every name that was asked for."""
+
+import os
+from pathlib import Path
+from urllib.parse import quote, urlsplit, urlunsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+__all__ = [
+    "asked_names",
+    "boolean",
+    "broker_address",
+    "integer",
+    "items",
+    "secret",
+    "text",
+]
+
+_WORDS = {"1": True, "true": True, "yes": True, "on": True}
+_WORDS |= {"0": False, "false": False, "no": False, "off": False}
+_asked: set[str] = set()
+
+
+def asked_names() -> frozenset[str]:
+    """Return the names of all variables that were read, with ``_FILE`` twins."""
+    return frozenset(_asked)
+
+
+def text(name: str, *, default: str | None = None) -> str:
+    """Return the variable, or the default; without a default it must be set.
+
+    Raises:
+        ImproperlyConfigured: not set, or empty, and there is no default.
+    """
+    _asked.add(name)
+    value = os.environ.get(name, "").strip()
+    if value:
+        return value
+    if default is None:
+        raise ImproperlyConfigured(
+            f"{name} is not set: give it a value (.env.example lists all of them)."
+        )
+    return default
+
+
+def boolean(name: str, *, default: bool) -> bool:
+    """Return the variable as yes or no.
+
+    Raises:
+        ImproperlyConfigured: a word other than 1, true, yes, on, 0, false, no, off.
+    """
+    value = text(name, default="1" if default else "0").lower()
+    if value not in _WORDS:
+        raise ImproperlyConfigured(f"{name} is {value!r}, but must be 1 or 0.")
+    return _WORDS[value]
+
+
+def integer(name: str, *, default: int, minimum: int = 0) -> int:
+    """Return the variable as a whole number.
+
+    Raises:
+        ImproperlyConfigured: not a whole number, or less than the minimum.
+    """
+    value = text(name, default=str(default))
+    if not value.isdecimal() or int(value) < minimum:
+        raise ImproperlyConfigured(
+            f"{name} is {value!r}, but must be a whole number of at least {minimum}."
+        )
+    return int(value)
+
+
+def items(name: str, *, default: str | None = None) -> list[str]:
+    """Return the parts of a comma-separated variable, without empty ones."""
+    parts = (part.strip() for part in text(name, default=default).split(","))
+    return [part for part in parts if part]
+
+
+def secret(name: str, *, default: str | None = None) -> str:
+    """Return the variable, or what is in the file that ``NAME_FILE`` names.
+
+    Raises:
+        ImproperlyConfigured: neither is set, both are, or the file cannot be read.
+    """
+    path = text(f"{name}_FILE", default="")
+    if not path:
+        return text(name, default=default)
+    if os.environ.get(name, "").strip():
+        raise ImproperlyConfigured(f"Both {name} and {name}_FILE are set: keep one.")
+    try:
+        value = Path(path).read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"{name}_FILE names {path}, which cannot be read: {error.strerror}."
+        ) from error
+    if not value:
+        raise ImproperlyConfigured(f"{name}_FILE names {path}, which is empty.")
+    return value
+
+
+def broker_address(redis_url: str) -> str:
+    """Return the same Redis as Celery spells it: ``unix:`` is ``redis+socket:`` there.
+
+    Raises:
+        ImproperlyConfigured: a scheme other than redis, rediss and unix.
+    """
+    parts = urlsplit(redis_url)
+    if parts.scheme in {"redis", "rediss"}:
+        return redis_url
+    if parts.scheme != "unix":
+        raise ImproperlyConfigured(
+            f"REDIS_URL begins with {parts.scheme!r}, but must begin with "
+            "redis://, rediss:// or unix://."
+        )
+    password = f":{quote(parts.password)}@" if parts.password else ""
+    query = parts.query.replace("db=", "virtual_host=")
+    return urlunsplit(("redis+socket", password, parts.path, query, ""))

@@ -1,0 +1,1 @@
+"""One machine, one command: what make run prepares and starts."""

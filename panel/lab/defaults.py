@@ -1,0 +1,50 @@
+"""Settings of the one-machine lab, used where nobody has configured the panel."""
+
+import os
+import secrets
+from pathlib import Path
+
+__all__ = ["LAB_DIRECTORY", "apply_lab_defaults", "lab_environment"]
+
+LAB_DIRECTORY = Path(__file__).resolve().parent.parent.parent / "var"
+_CONFIGURED_BY = ("SECRET_KEY", "SECRET_KEY_FILE", "DATABASE_URL", "DEBUG")
+
+
+def apply_lab_defaults() -> None:
+    """Fill in the lab's settings, unless the environment configures the panel itself."""
+    if any(os.environ.get(name) for name in _CONFIGURED_BY):
+        return
+    for name, value in lab_environment(LAB_DIRECTORY).items():
+        os.environ.setdefault(name, value)
+
+
+def lab_environment(directory: Path) -> dict[str, str]:
+    """Return the variables of a lab that keeps everything in ``directory``.
+
+    Makes the directory and a secret key of its own on first use.
+    """
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    key = directory / "secret-key"
+    if not key.exists():
+        _write_secret(key)
+    return {
+        "SECRET_KEY_FILE": str(key),
+        "DATABASE_URL": f"sqlite:///{directory / 'draftboard.sqlite3'}",
+        "ALLOWED_HOSTS": "127.0.0.1,localhost,[::1]",
+        "REDIS_URL": f"unix://{directory / 'redis' / 'redis.sock'}",
+        "LAB_MODE": "1",
+    }
+
+
+def _write_secret(path: Path) -> None:
+    """Write a new key, readable by its owner only; another process may win the race."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(secrets.token_urlsafe(64) + "\n")
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()

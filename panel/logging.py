@@ -1,0 +1,76 @@
+"""How log records look: JSON lines in production, readable lines in a lab."""
+
+import contextvars
+import json
+import logging
+from datetime import UTC, datetime
+from typing import Any
+
+__all__ = ["JsonFormatter", "RequestIdFilter", "logging_settings", "request_id"]
+
+request_id: contextvars.ContextVar[str] = contextvars.ContextVar(
+    "request_id", default=""
+)
+_STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
+_NEVER = frozenset({"request", "response"})
+
+
+class RequestIdFilter(logging.Filter):
+    """Gives each record the id of the request that is being answered."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Add the id; let every record pass."""
+        if not getattr(record, "request_id", ""):
+            record.request_id = request_id.get()
+        return True
+
+
+class JsonFormatter(logging.Formatter):
+    """One JSON object per line, with the ``extra`` keys of the record."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record as one line of JSON."""
+        line: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, tz=UTC).isoformat(),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        line |= {
+            key: value
+            for key, value in vars(record).items()
+            if key not in _STANDARD and key not in _NEVER and value != ""
+        }
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return json.dumps(line, default=str, ensure_ascii=False)
+
+
+def logging_settings(*, readable: bool) -> dict[str, Any]:
+    """Return Django's LOGGING: one handler on standard error for everything."""
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "filters": {"request_id": {"()": RequestIdFilter}},
+        "formatters": {
+            "json": {"()": JsonFormatter},
+            "readable": {
+                "format": "%(asctime)s %(levelname)-7s %(name)s: %(message)s",
+                "datefmt": "%H:%M:%S",
+            },
+        },
+        "handlers": {
+            "stream": {
+                "class": "logging.StreamHandler",
+                "filters": ["request_id"],
+                "formatter": "readable" if readable else "json",
+            }
+        },
+        "root": {"handlers": ["stream"], "level": "INFO"},
+        "loggers": {
+            "django": {"handlers": [], "level": "INFO", "propagate": True},
+            "django.server": {"handlers": [], "level": "INFO", "propagate": True},
+            "httpx": {"level": "WARNING"},
+            "urllib3": {"level": "WARNING"},
+        },
+    }

@@ -1,0 +1,64 @@
+"""What every test may rely on: settings for tests, and the addresses of real parts."""
+
+import atexit
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import django
+import pytest
+
+# A folder of its own: two runs in one checkout must not share a database file.
+if "DATABASE_URL" not in os.environ:
+    _folder = tempfile.mkdtemp(prefix="draftboard-tests-")
+    atexit.register(shutil.rmtree, _folder, ignore_errors=True)
+    os.environ["DATABASE_URL"] = f"sqlite:///{_folder}/tests.sqlite3"
+os.environ.setdefault("DEBUG", "1")
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "panel.settings")
+django.setup()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _settings_for_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Serve static files unhashed, and hash passwords fast."""
+    from django.test import override_settings  # noqa: PLC0415
+
+    storage = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    files = {"BACKEND": "django.core.files.storage.InMemoryStorage"}
+    with override_settings(
+        STATIC_ROOT=str(tmp_path_factory.mktemp("static")),
+        STORAGES={"default": files, "staticfiles": storage},
+        PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"],
+    ):
+        yield
+
+
+def _address(variable: str, part: str, *, needed: bool) -> str:
+    value = os.environ.get(variable, "")
+    if not value and needed:
+        pytest.fail(f"{variable} is not set, but this run needs {part}.")
+    if not value:
+        pytest.skip(f"{variable} is not set: run `make test`, which starts {part}.")
+    return value
+
+
+@pytest.fixture(scope="session")
+def docker_host() -> str:
+    """Address of a Docker Engine that tests may fill; REQUIRE_DOCKER=1 insists on it."""
+    needed = os.environ.get("REQUIRE_DOCKER") == "1"
+    return _address("DOCKER_HOST", "a private Docker Engine", needed=needed)
+
+
+@pytest.fixture(scope="session")
+def redis_url() -> str:
+    """Address of a Redis that tests may flush; REQUIRE_REDIS=1 insists on it."""
+    needed = os.environ.get("REQUIRE_REDIS") == "1"
+    return _address("REDIS_URL", "a private Redis", needed=needed)
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """The top folder of the project."""
+    return Path(__file__).resolve().parent.parent
