@@ -1,0 +1,65 @@
+"""The tables, by noun; constraints make wrong states impossible."""
+
+from deployments.models.approval import (
+    Approval,
+    ApprovalRequest,
+    Decision,
+    RequestState,
+)
+from deployments.models.catalog import Checkpoint, Drafter, TargetModel
+from deployments.models.command import Command, CommandKind, CommandState
+from deployments.models.deployment import Deployment, Plan, Revision
+from deployments.models.fleet import Cluster, Device, Host, Platform, Reachability
+from deployments.models.release import (
+    CHANGING_STATES,
+    FINAL_STATES,
+    Booking,
+    EventKind,
+    Release,
+    ReleaseEvent,
+    ReleaseState,
+    Replica,
+    ReplicaState,
+)
+from deployments.models.team import Membership, RoleGrant, Team, TeamRole
+from deployments.models.telemetry import AcceptanceSample, LogCursor, LogGap
+from deployments.models.user import Theme, User
+
+__all__ = [
+    "CHANGING_STATES",
+    "FINAL_STATES",
+    "AcceptanceSample",
+    "Approval",
+    "ApprovalRequest",
+    "Booking",
+    "Checkpoint",
+    "Cluster",
+    "Command",
+    "CommandKind",
+    "CommandState",
+    "Decision",
+    "Deployment",
+    "Device",
+    "Drafter",
+    "EventKind",
+    "Host",
+    "LogCursor",
+    "LogGap",
+    "Membership",
+    "Plan",
+    "Platform",
+    "Reachability",
+    "Release",
+    "ReleaseEvent",
+    "ReleaseState",
+    "Replica",
+    "ReplicaState",
+    "RequestState",
+    "Revision",
+    "RoleGrant",
+    "TargetModel",
+    "Team",
+    "TeamRole",
+    "Theme",
+    "User",
+]

@@ -1,0 +1,110 @@
+"""Approval requests and the decisions of people on them."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from deployments.models.base import Row
+from deployments.models.deployment import Plan
+from deployments.models.scope import ScopedQuerySet
+
+
+class RequestState(models.TextChoices):
+    """Where a request stands: open -> approved -> released, with side exits."""
+
+    OPEN = "open", _("Waiting for a decision")
+    APPROVED = "approved", _("Approved")
+    RELEASED = "released", _("Released")
+    REJECTED = "rejected", _("Rejected")
+    WITHDRAWN = "withdrawn", _("Withdrawn")
+    EXPIRED = "expired", _("Expired")
+    STALE = "stale", _("Out of date")
+    SUPERSEDED = "superseded", _("Replaced by a newer request")
+
+
+class ApprovalRequest(Row):
+    """One plan digest put to the vote under one policy version.
+
+    ``requires_other_approver`` and ``policy_version`` are those of the cluster at the time of
+    submission; a later, weaker policy does not apply to an open request.
+    """
+
+    TEAM_PATH = "plan__revision__deployment__cluster__team"
+
+    plan = models.ForeignKey(Plan, on_delete=models.PROTECT, related_name="requests")
+    digest = models.CharField(max_length=71)
+    state = models.CharField(
+        max_length=12, choices=RequestState.choices, default=RequestState.OPEN
+    )
+    submitted_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"
+    )
+    comment = models.TextField(blank=True, default="")
+    requires_other_approver = models.BooleanField()
+    policy_version = models.PositiveIntegerField()
+    expires_at = models.DateTimeField()
+    decided_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ScopedQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at"]
+        constraints = [
+            models.CheckConstraint(
+                name="request_state_known", condition=Q(state__in=RequestState.values)
+            ),
+            models.UniqueConstraint(
+                fields=["plan"],
+                condition=Q(state__in=[RequestState.OPEN, RequestState.APPROVED]),
+                name="one_live_request_per_plan",
+            ),
+            models.CheckConstraint(
+                name="request_decided_has_time",
+                condition=Q(state=RequestState.OPEN) | Q(decided_at__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.plan}: {self.state}"
+
+
+class Decision(models.TextChoices):
+    """What a person decided."""
+
+    APPROVE = "approve", _("Approved")
+    REJECT = "reject", _("Rejected")
+
+
+class Approval(Row):
+    """One person's decision on one request; insert-only.
+
+    ``digest`` is the digest on the page that the person saw, ``user_name`` their name then.
+    """
+
+    TEAM_PATH = "request__plan__revision__deployment__cluster__team"
+
+    request = models.ForeignKey(
+        ApprovalRequest, on_delete=models.PROTECT, related_name="approvals"
+    )
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"
+    )
+    user_name = models.CharField(max_length=160)
+    decision = models.CharField(max_length=8, choices=Decision.choices)
+    comment = models.TextField(blank=True, default="")
+    digest = models.CharField(max_length=71)
+
+    objects = ScopedQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["created_at"]
+        constraints = [
+            models.UniqueConstraint(fields=["request", "user"], name="one_vote_each"),
+            models.CheckConstraint(
+                name="decision_known", condition=Q(decision__in=Decision.values)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user_name}: {self.decision}"

@@ -1,0 +1,138 @@
+"""Clusters, hosts and their devices."""
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from deployments.models.base import Row
+from deployments.models.scope import ScopedQuerySet
+from deployments.models.team import Team
+
+
+class Platform(models.TextChoices):
+    """Hardware family of a host (design: ``deployments.planning.platforms``)."""
+
+    NVIDIA = "nvidia", "NVIDIA GPU"
+    AMD = "amd", "AMD GPU"
+    ASCEND_A2 = "ascend-a2", "Ascend Atlas A2"
+    ASCEND_A3 = "ascend-a3", "Ascend Atlas A3"
+    ASCEND_950 = "ascend-950", "Ascend 950"
+    ASCEND_310P = "ascend-310p", "Ascend 310P"
+    CPU = "cpu", "CPU"
+
+
+class Reachability(models.TextChoices):
+    """What the panel knows of the way to a host's Docker Engine."""
+
+    UNKNOWN = "unknown", _("Not contacted yet")
+    REACHABLE = "reachable", _("Reachable")
+    UNREACHABLE = "unreachable", _("Unreachable")
+    DIFFERENT_ENGINE = "different_engine", _("A different Docker Engine answers")
+
+
+class Cluster(Row):
+    """Hosts of one team under one policy.
+
+    ``image_rewrites`` is a list of [prefix, replacement] pairs for sites without internet.
+    ``model_roots`` are the host directories that a plan may mount weights from.
+    ``policy_version`` grows with each change of the policy, and requests keep the one they met.
+    """
+
+    TEAM_PATH = "team"
+
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="clusters")
+    name = models.CharField(max_length=80)
+    slug = models.SlugField(max_length=40)
+    requires_other_approver = models.BooleanField(default=True)
+    policy_version = models.PositiveIntegerField(default=1)
+    image_rewrites = models.JSONField(default=list, blank=True)
+    model_roots = models.JSONField(default=list, blank=True)
+    time_zone = models.CharField(max_length=64, blank=True, default="")
+
+    objects = ScopedQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["team", "slug"], name="cluster_slug_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Host(Row):
+    """A machine reached through its Docker API.
+
+    ``docker_address`` is a Docker Engine address such as ``unix:///var/run/docker.sock``;
+    ``docker_engine_id`` is what that engine called itself first, and another answer is refused.
+    ``clock_offset_ms`` is the host's clock less the panel's. ``None`` is unknown.
+    """
+
+    TEAM_PATH = "cluster__team"
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="hosts")
+    name = models.SlugField(max_length=63)
+    docker_address = models.CharField(max_length=255)
+    docker_engine_id = models.CharField(max_length=128, blank=True, default="")
+    docker_version = models.CharField(max_length=40, blank=True, default="")
+    platform = models.CharField(max_length=16, choices=Platform.choices)
+    architecture = models.CharField(max_length=16, blank=True, default="")
+    address = models.CharField(max_length=255, blank=True, default="")
+    interface = models.CharField(max_length=32, blank=True, default="")
+    model_root = models.CharField(max_length=255, blank=True, default="")
+    reachability = models.CharField(
+        max_length=20, choices=Reachability.choices, default=Reachability.UNKNOWN
+    )
+    reason = models.TextField(blank=True, default="")
+    seen_at = models.DateTimeField(null=True, blank=True)
+    unreachable_since = models.DateTimeField(null=True, blank=True)
+    clock_offset_ms = models.IntegerField(null=True, blank=True)
+    images = models.JSONField(default=list, blank=True)
+    used_ports = models.JSONField(default=list, blank=True)
+
+    objects = ScopedQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["cluster", "name"], name="host_name_once"),
+            models.CheckConstraint(
+                name="host_platform_known",
+                condition=models.Q(platform__in=Platform.values),
+            ),
+            models.CheckConstraint(
+                name="host_reachability_known",
+                condition=models.Q(reachability__in=Reachability.values),
+            ),
+            models.CheckConstraint(
+                name="host_unreachable_has_since",
+                condition=~models.Q(reachability=Reachability.UNREACHABLE)
+                | models.Q(unreachable_since__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Device(Row):
+    """One accelerator of a host, by its number there (a die on Ascend)."""
+
+    TEAM_PATH = "host__cluster__team"
+
+    host = models.ForeignKey(Host, on_delete=models.CASCADE, related_name="devices")
+    number = models.PositiveSmallIntegerField()
+    name = models.CharField(max_length=80, blank=True, default="")
+    memory_bytes = models.BigIntegerField(null=True, blank=True)
+    healthy = models.BooleanField(null=True, blank=True)
+
+    objects = ScopedQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["host", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["host", "number"], name="device_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.host} device {self.number}"

@@ -1,0 +1,258 @@
+"""Releases, their replicas, their bookings, and the journal of what was done."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from deployments.models.approval import ApprovalRequest
+from deployments.models.base import Row
+from deployments.models.deployment import Deployment, Plan
+from deployments.models.fleet import Host
+from deployments.models.scope import ScopedQuerySet
+
+
+class ReleaseState(models.TextChoices):
+    """Where a release stands (design section 6)."""
+
+    QUEUED = "queued", _("Queued")
+    PREFLIGHT = "preflight", _("Checking the hosts")
+    PULLING = "pulling", _("Getting the image")
+    CREATING = "creating", _("Creating containers")
+    STARTING = "starting", _("Starting")
+    VERIFYING = "verifying", _("Verifying")
+    LIVE = "live", _("Live")
+    FAILED = "failed", _("Failed")
+    CANCELLED = "cancelled", _("Cancelled")
+    ROLLED_BACK = "rolled_back", _("Rolled back")
+    BLOCKED = "blocked", _("Blocked: a person must act")
+    STOPPING = "stopping", _("Stopping")
+    STOPPED = "stopped", _("Stopped")
+
+
+CHANGING_STATES = (
+    ReleaseState.QUEUED,
+    ReleaseState.PREFLIGHT,
+    ReleaseState.PULLING,
+    ReleaseState.CREATING,
+    ReleaseState.STARTING,
+    ReleaseState.VERIFYING,
+    ReleaseState.STOPPING,
+)
+FINAL_STATES = (
+    ReleaseState.FAILED,
+    ReleaseState.CANCELLED,
+    ReleaseState.ROLLED_BACK,
+    ReleaseState.STOPPED,
+)
+
+
+class Release(Row):
+    """One execution of one approved plan.
+
+    ``cause_code``, ``cause`` and ``next_action`` say why it is not live; ``warning`` is shown beside
+    a live release, such as one whose speculation is silently off. ``deadline_at`` ends the state.
+    """
+
+    TEAM_PATH = "deployment__cluster__team"
+
+    deployment = models.ForeignKey(
+        Deployment, on_delete=models.PROTECT, related_name="releases"
+    )
+    plan = models.ForeignKey(Plan, on_delete=models.PROTECT, related_name="releases")
+    request = models.ForeignKey(
+        ApprovalRequest, on_delete=models.PROTECT, related_name="releases"
+    )
+    number = models.PositiveIntegerField()
+    state = models.CharField(
+        max_length=12, choices=ReleaseState.choices, default=ReleaseState.QUEUED
+    )
+    started_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"
+    )
+    replaces = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    state_since = models.DateTimeField(auto_now_add=True)
+    deadline_at = models.DateTimeField(null=True, blank=True)
+    live_at = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+    cause_code = models.CharField(max_length=60, blank=True, default="")
+    cause = models.TextField(blank=True, default="")
+    next_action = models.TextField(blank=True, default="")
+    warning = models.TextField(blank=True, default="")
+
+    objects = ScopedQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at"]
+        constraints = [
+            models.CheckConstraint(
+                name="release_state_known", condition=Q(state__in=ReleaseState.values)
+            ),
+            models.UniqueConstraint(
+                fields=["deployment", "number"], name="release_number_once"
+            ),
+            models.UniqueConstraint(
+                fields=["deployment"],
+                condition=Q(state__in=CHANGING_STATES),
+                name="one_changing_release",
+            ),
+            models.UniqueConstraint(
+                fields=["deployment"],
+                condition=Q(state=ReleaseState.LIVE),
+                name="one_live_release",
+            ),
+            models.CheckConstraint(
+                name="release_failure_has_cause",
+                condition=~Q(state__in=[ReleaseState.FAILED, ReleaseState.BLOCKED])
+                | ~Q(cause=""),
+            ),
+            models.CheckConstraint(
+                name="release_live_has_time",
+                condition=~Q(state=ReleaseState.LIVE) | Q(live_at__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.deployment} release {self.number}"
+
+
+class ReplicaState(models.TextChoices):
+    """What was last observed of the replica's container."""
+
+    PLANNED = "planned", _("Planned")
+    CREATED = "created", _("Created")
+    RUNNING = "running", _("Running")
+    EXITED = "exited", _("Exited")
+    REMOVED = "removed", _("Removed")
+    UNKNOWN = "unknown", _("Unknown")
+
+
+class Replica(Row):
+    """One container of a release on one host."""
+
+    TEAM_PATH = "release__deployment__cluster__team"
+
+    release = models.ForeignKey(
+        Release, on_delete=models.PROTECT, related_name="replicas"
+    )
+    host = models.ForeignKey(Host, on_delete=models.PROTECT, related_name="replicas")
+    role = models.CharField(max_length=10)
+    rank = models.PositiveIntegerField()
+    container_name = models.CharField(max_length=63)
+    container_id = models.CharField(max_length=64, blank=True, default="")
+    image_id = models.CharField(max_length=80, blank=True, default="")
+    state = models.CharField(
+        max_length=10, choices=ReplicaState.choices, default=ReplicaState.PLANNED
+    )
+    exit_code = models.IntegerField(null=True, blank=True)
+    started_at = models.CharField(max_length=40, blank=True, default="")
+    observed_at = models.DateTimeField(null=True, blank=True)
+    ready = models.BooleanField(default=False)
+    verified_method = models.CharField(max_length=24, blank=True, default="")
+    verified_num_speculative_tokens = models.PositiveIntegerField(null=True, blank=True)
+
+    objects = ScopedQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["release", "role", "rank"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["release", "role", "rank"], name="replica_once"
+            ),
+            models.CheckConstraint(
+                name="replica_state_known", condition=Q(state__in=ReplicaState.values)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.container_name
+
+
+class Booking(Row):
+    """A device or a port of a host, held by a replica until its container is seen gone."""
+
+    TEAM_PATH = "host__cluster__team"
+
+    host = models.ForeignKey(Host, on_delete=models.PROTECT, related_name="bookings")
+    replica = models.ForeignKey(
+        Replica, on_delete=models.PROTECT, related_name="bookings"
+    )
+    device = models.PositiveSmallIntegerField(null=True, blank=True)
+    port = models.PositiveIntegerField(null=True, blank=True)
+    released_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ScopedQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["host", "device", "port"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["host", "device"],
+                condition=Q(released_at__isnull=True, device__isnull=False),
+                name="device_booked_once",
+            ),
+            models.UniqueConstraint(
+                fields=["host", "port"],
+                condition=Q(released_at__isnull=True, port__isnull=False),
+                name="port_booked_once",
+            ),
+            models.CheckConstraint(
+                name="booking_is_device_or_port",
+                condition=Q(device__isnull=True, port__isnull=False)
+                | Q(device__isnull=False, port__isnull=True),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        what = f"device {self.device}" if self.port is None else f"port {self.port}"
+        return f"{self.host} {what}"
+
+
+class EventKind(models.TextChoices):
+    """Intent is written before an outside act, outcome after it; notes are neither."""
+
+    INTENT = "intent", _("About to")
+    DONE = "done", _("Done")
+    FAILED = "failed", _("Failed")
+    NOTE = "note", _("Note")
+
+
+class ReleaseEvent(Row):
+    """One line of a release's journal, for people and for the executor that resumes.
+
+    ``step`` is one of VALIDATE, BOOK, PULL, STOP_OLD, CREATE, START, WAIT_READY, SMOKE, SWITCH,
+    REMOVE_OLD, STOP, REMOVE. ``detail`` holds machine facts (container id, bytes pulled).
+    """
+
+    TEAM_PATH = "release__deployment__cluster__team"
+
+    release = models.ForeignKey(
+        Release, on_delete=models.PROTECT, related_name="events"
+    )
+    replica = models.ForeignKey(
+        Replica, null=True, blank=True, on_delete=models.PROTECT, related_name="events"
+    )
+    sequence = models.PositiveIntegerField()
+    step = models.CharField(max_length=16)
+    kind = models.CharField(max_length=8, choices=EventKind.choices)
+    message = models.TextField(blank=True, default="")
+    detail = models.JSONField(default=dict, blank=True)
+    fence = models.PositiveIntegerField(default=0)
+
+    objects = ScopedQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["release", "sequence"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["release", "sequence"], name="event_sequence_once"
+            ),
+            models.CheckConstraint(
+                name="event_kind_known", condition=Q(kind__in=EventKind.values)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.release} {self.step} {self.kind}"

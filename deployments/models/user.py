@@ -1,0 +1,31 @@
+"""People who log in."""
+
+from django.contrib.auth.models import AbstractUser
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class Theme(models.TextChoices):
+    """Colour scheme of the pages; ``system`` follows the browser."""
+
+    SYSTEM = "system", _("As the system")
+    LIGHT = "light", _("Light")
+    DARK = "dark", _("Dark")
+
+
+class User(AbstractUser):
+    """A person, with the language, time zone and theme that their pages use."""
+
+    language = models.CharField(max_length=10, blank=True, default="")
+    time_zone = models.CharField(max_length=64, blank=True, default="")
+    theme = models.CharField(max_length=8, choices=Theme.choices, default=Theme.SYSTEM)
+
+    class Meta(AbstractUser.Meta):
+        constraints = [
+            models.CheckConstraint(
+                name="user_theme_known", condition=models.Q(theme__in=Theme.values)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.get_full_name() or self.username

@@ -1,0 +1,94 @@
+"""Rows of the fleet and the catalog as the values that planning takes."""
+
+from collections.abc import Iterable
+
+from django.db.models import Prefetch
+
+from deployments.models import Booking, Cluster, Host, TargetModel
+from deployments.planning.catalog import TargetModel as CatalogEntry
+from deployments.planning.catalog import parse_target_model
+from deployments.planning.snapshot import (
+    ClusterSettings,
+    HostSnapshot,
+    ImageSnapshot,
+)
+
+
+def catalog_entry(row: TargetModel) -> CatalogEntry:
+    """The catalog entry of a row, as planning reads it."""
+    return parse_target_model(row.document)
+
+
+def cluster_settings(cluster: Cluster | None) -> ClusterSettings:
+    """What the cluster decides for every plan on it; defaults for an export without a cluster."""
+    if cluster is None:
+        return ClusterSettings()
+    return ClusterSettings(
+        image_rewrites=tuple(
+            (str(prefix), str(replacement))
+            for prefix, replacement in cluster.image_rewrites
+        ),
+        model_roots=tuple(str(root) for root in cluster.model_roots),
+        time_zone=cluster.time_zone or None,
+    )
+
+
+def host_snapshots(
+    hosts: Iterable[Host], *, except_deployment: str | None = None
+) -> tuple[HostSnapshot, ...]:
+    """The hosts as decision inputs, in two queries for any number of them.
+
+    Devices and ports booked by ``except_deployment`` (a name on the same cluster) count as free:
+    its next release takes them over.
+    """
+    ids = [host.pk for host in hosts]
+    held = Booking.objects.filter(released_at=None).select_related(
+        "replica__release__deployment"
+    )
+    rows = (
+        Host.objects.filter(pk__in=ids)
+        .prefetch_related("devices", Prefetch("bookings", queryset=held))
+        .order_by("name")
+    )
+    return tuple(_snapshot(row, except_deployment) for row in rows)
+
+
+def _snapshot(host: Host, except_deployment: str | None) -> HostSnapshot:
+    devices = list(host.devices.all())
+    all_bookings = list(host.bookings.all())
+    own_ports = {
+        booking.port
+        for booking in all_bookings
+        if booking.replica.release.deployment.name == except_deployment
+    }
+    bookings = [
+        booking
+        for booking in all_bookings
+        if booking.replica.release.deployment.name != except_deployment
+    ]
+    observed = {int(port) for port in host.used_ports} - own_ports
+    memory = {device.memory_bytes for device in devices}
+    names = {device.name for device in devices if device.name}
+    return HostSnapshot(
+        name=host.name,
+        platform=host.platform,
+        device=names.pop() if len(names) == 1 else None,
+        device_count=len(devices),
+        device_memory_bytes=memory.pop() if len(memory) == 1 else None,
+        taken_devices=tuple(sorted(b.device for b in bookings if b.device is not None)),
+        taken_ports=tuple(
+            sorted({b.port for b in bookings if b.port is not None} | observed)
+        ),
+        architecture=host.architecture or None,
+        address=host.address or None,
+        interface=host.interface or None,
+        model_root=host.model_root or None,
+        images=tuple(
+            ImageSnapshot(
+                reference=str(image["reference"]),
+                image_id=str(image["image_id"]),
+                digest=image.get("digest"),
+            )
+            for image in host.images
+        ),
+    )

@@ -1,0 +1,189 @@
+"""Decide on requests, and prove later that a decision still holds."""
+
+import uuid
+
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from deployments.models import (
+    Approval,
+    ApprovalRequest,
+    Decision,
+    RequestState,
+    Revision,
+    RoleGrant,
+    Team,
+    TeamRole,
+    User,
+)
+from deployments.selectors.plans import stored_plan
+from deployments.services.access import require_role
+from deployments.services.errors import (
+    ConflictError,
+    NotAllowedError,
+    NotApprovedError,
+)
+
+
+def team_of(request: ApprovalRequest) -> Team:
+    """The team whose members decide on the request."""
+    return request.plan.revision.deployment.cluster.team
+
+
+def decide(
+    user: User,
+    request: ApprovalRequest,
+    decision: Decision,
+    *,
+    shown_digest: str,
+    comment: str = "",
+) -> ApprovalRequest:
+    """Record one person's decision; one approval is enough, one rejection ends the request.
+
+    The same decision again is the same decision.
+
+    Raises:
+        NotAllowedError: no approver, or the policy asks for a person other than the authors.
+        ConflictError: the request is no longer open, or another digest was shown.
+    """
+    require_role(user, team_of(request), TeamRole.APPROVER)
+    _refuse_authors(user, request)
+    if shown_digest != request.digest:
+        raise ConflictError(
+            _("The plan changed since you opened this page. Look again.")
+        )
+    try:
+        with transaction.atomic():
+            vote, made = Approval.objects.get_or_create(
+                request=request,
+                user=user,
+                defaults={
+                    "decision": decision,
+                    "comment": comment,
+                    "digest": shown_digest,
+                    "user_name": str(user),
+                },
+            )
+            if not made and vote.decision == decision:
+                request.refresh_from_db()
+                return request
+            _close(request, decision)
+    except IntegrityError as error:
+        raise ConflictError(_("You have already decided on this request.")) from error
+    request.refresh_from_db()
+    return request
+
+
+def withdraw(user: User, request: ApprovalRequest) -> None:
+    """Take back a request that nobody needs to decide any more.
+
+    Raises:
+        NotAllowedError: the person is no operator of the team.
+        ConflictError: the request is neither open nor approved.
+    """
+    require_role(user, team_of(request), TeamRole.OPERATOR)
+    changed = _live(request).update(
+        state=RequestState.WITHDRAWN, decided_at=timezone.now()
+    )
+    if changed != 1:
+        raise ConflictError(_("This request has already ended."))
+
+
+def expire_requests() -> int:
+    """End open and approved requests whose time has run out; returns how many."""
+    now = timezone.now()
+    return ApprovalRequest.objects.filter(
+        state__in=[RequestState.OPEN, RequestState.APPROVED], expires_at__lte=now
+    ).update(state=RequestState.EXPIRED, decided_at=now)
+
+
+def check_approval(request: ApprovalRequest) -> None:
+    """Prove that exactly this plan may run now; the executor asks before it acts.
+
+    Raises:
+        NotApprovedError: the state, the digest, the votes or the voters do not cover it any more.
+        PlanningError: the stored plan does not match its digest.
+    """
+    if request.state not in {RequestState.APPROVED, RequestState.RELEASED}:
+        raise NotApprovedError(
+            _("The request is “%(state)s”, so nothing may run.")
+            % {"state": request.get_state_display()}
+        )
+    if stored_plan(request.plan).digest != request.digest:
+        raise NotApprovedError(_("The plan is not the one that was approved."))
+    votes = list(request.approvals.select_related("user"))
+    if any(vote.decision == Decision.REJECT for vote in votes):
+        raise NotApprovedError(_("Somebody rejected this plan."))
+    if not any(_counts(vote, request) for vote in votes):
+        raise NotApprovedError(
+            _("No approval of this plan holds any more: ask for a new one.")
+        )
+
+
+def _counts(vote: Approval, request: ApprovalRequest) -> bool:
+    if vote.digest != request.digest or not vote.user.is_active:
+        return False
+    if request.requires_other_approver and vote.user_id in author_ids(request):
+        return False
+    return _approver_grants(vote.user, request).exists()
+
+
+def author_ids(request: ApprovalRequest) -> set[int]:
+    """Who wrote what the request would run: its submitter and the revision's author."""
+    revision: Revision = request.plan.revision
+    return {request.submitted_by_id, revision.created_by_id}
+
+
+def _approver_grants(user: User, request: ApprovalRequest) -> QuerySet[RoleGrant]:
+    grants = RoleGrant.objects.filter(
+        membership__user=user,
+        membership__team=team_of(request),
+        role=TeamRole.APPROVER,
+    )
+    if request.requires_other_approver:
+        grants = grants.filter(created_at__lte=request.created_at)
+    return grants
+
+
+def _refuse_authors(user: User, request: ApprovalRequest) -> None:
+    if not request.requires_other_approver:
+        return
+    if user.pk in author_ids(request):
+        raise NotAllowedError(
+            _("This cluster asks for another person: you wrote this plan yourself.")
+        )
+    if not _approver_grants(user, request).exists():
+        raise NotAllowedError(
+            _("You became an approver after this request was made; it needs another.")
+        )
+
+
+def _live(request: ApprovalRequest) -> QuerySet[ApprovalRequest]:
+    return ApprovalRequest.objects.filter(
+        pk=request.pk, state__in=[RequestState.OPEN, RequestState.APPROVED]
+    )
+
+
+def _close(request: ApprovalRequest, decision: Decision) -> None:
+    now = timezone.now()
+    state = {
+        Decision.APPROVE: RequestState.APPROVED,
+        Decision.REJECT: RequestState.REJECTED,
+    }[decision]
+    changed = ApprovalRequest.objects.filter(
+        pk=request.pk, state=RequestState.OPEN, expires_at__gt=now
+    ).update(state=state, decided_at=now)
+    if changed != 1:
+        raise ConflictError(
+            _("This request is no longer open: somebody decided, or its time ran out.")
+        )
+
+
+def mark_stale(request_id: uuid.UUID) -> None:
+    """End a released or approved request whose hosts changed before anything ran."""
+    ApprovalRequest.objects.filter(
+        pk=request_id,
+        state__in=[RequestState.APPROVED, RequestState.RELEASED],
+    ).update(state=RequestState.STALE, decided_at=timezone.now())

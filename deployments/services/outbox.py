@@ -1,0 +1,64 @@
+"""Command rows and the messages that wake a worker; the row is the truth, the message a hint."""
+
+import logging
+import uuid
+
+from celery import current_app
+from django.db import IntegrityError, transaction
+from django.db.models.functions import Now
+from django.utils.translation import gettext as _
+from kombu.exceptions import OperationalError
+
+from deployments.models import Command, CommandKind, CommandState, Release, User
+from deployments.services.errors import ConflictError
+
+logger = logging.getLogger(__name__)
+
+RUN_COMMAND = "deployments.run_command"
+ROLLOUT_QUEUE = "rollout"
+
+
+def add_command(
+    release: Release, kind: CommandKind, requested_by: User, idempotency_key: str
+) -> Command:
+    """Write a command and wake a worker when the transaction commits.
+
+    The same key again returns the first command.
+
+    Raises:
+        ConflictError: another command for the release is still open.
+    """
+    known = Command.objects.filter(idempotency_key=idempotency_key).first()
+    if known is not None:
+        return known
+    try:
+        with transaction.atomic():
+            command = Command.objects.create(
+                release=release,
+                kind=kind,
+                requested_by=requested_by,
+                idempotency_key=idempotency_key,
+            )
+    except IntegrityError as error:
+        raise ConflictError(
+            _(
+                "%(release)s is already being changed. Wait until that ends, or cancel it."
+            )
+            % {"release": release}
+        ) from error
+    transaction.on_commit(lambda: wake(command.pk))
+    return command
+
+
+def wake(command_id: uuid.UUID) -> None:
+    """Send the id to a worker; a broker that is down costs time, never the command."""
+    try:
+        current_app.send_task(
+            RUN_COMMAND, args=[str(command_id)], queue=ROLLOUT_QUEUE, retry=False
+        )
+    except OperationalError:
+        logger.warning("queue unreachable", extra={"command_id": str(command_id)})
+        return
+    Command.objects.filter(pk=command_id, state=CommandState.READY).update(
+        sent_at=Now()
+    )

@@ -1,0 +1,159 @@
+"""Put a planned revision to the vote: deployment, revision, plan and request in one transaction."""
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from deployments.models import (
+    ApprovalRequest,
+    Cluster,
+    Deployment,
+    Host,
+    Plan,
+    RequestState,
+    Revision,
+    TargetModel,
+    TeamRole,
+    User,
+)
+from deployments.planning.canonical import canonical_json
+from deployments.planning.documents import to_document
+from deployments.planning.plan import Plan as PlanValue
+from deployments.planning.planner import make_plan
+from deployments.planning.revision import RevisionSpec
+from deployments.selectors.planning_inputs import (
+    catalog_entry,
+    cluster_settings,
+    host_snapshots,
+)
+from deployments.services.access import require_role
+from deployments.services.errors import PlanNotSubmittableError, PlanStaleError
+
+REQUEST_LIFETIME = timedelta(days=7)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanInputs:
+    """The rows behind a revision: where it runs and what it serves."""
+
+    cluster: Cluster
+    hosts: tuple[Host, ...]
+    model: TargetModel
+
+
+def next_revision_number(cluster: Cluster, name: str) -> int:
+    """The number that the next revision of this deployment will have."""
+    newest = Revision.objects.filter(
+        deployment__cluster=cluster, deployment__name=name
+    ).aggregate(newest=Max("number"))["newest"]
+    return (newest or 0) + 1
+
+
+def plan_on_cluster(inputs: PlanInputs, spec: RevisionSpec) -> PlanValue:
+    """Plan the revision as the next of its deployment against the fleet as it is known now.
+
+    Raises:
+        PlanningError: the specification cannot be planned.
+    """
+    numbered = replace(spec, number=next_revision_number(inputs.cluster, spec.name))
+    return make_plan(
+        numbered,
+        catalog_entry(inputs.model),
+        host_snapshots(inputs.hosts, except_deployment=spec.name),
+        cluster_settings(inputs.cluster),
+    )
+
+
+def submit_plan(
+    user: User,
+    inputs: PlanInputs,
+    spec: RevisionSpec,
+    *,
+    shown_digest: str,
+    comment: str = "",
+) -> ApprovalRequest:
+    """Store revision and plan, and ask for approval of exactly the digest that was shown.
+
+    Raises:
+        NotAllowedError: the person is no operator of the cluster's team.
+        PlanNotSubmittableError: the plan has errors among its findings.
+        PlanStaleError: planning now gives another digest than the one shown.
+        PlanningError: the specification cannot be planned.
+    """
+    require_role(user, inputs.cluster.team, TeamRole.OPERATOR)
+    with transaction.atomic():
+        known = _same_open_request(user, inputs.cluster, spec.name, shown_digest)
+        if known is not None:
+            return known
+        value = plan_on_cluster(inputs, spec)
+        if value.digest != shown_digest:
+            raise PlanStaleError(
+                _(
+                    "The fleet or the catalog changed since this plan was shown. "
+                    "Look at the new plan and submit that."
+                )
+            )
+        if not value.can_submit:
+            raise PlanNotSubmittableError(
+                _("The plan has errors. Mend them, then submit.")
+            )
+        deployment, _made = Deployment.objects.get_or_create(
+            cluster=inputs.cluster, name=spec.name, defaults={"created_by": user}
+        )
+        plan = _store(user, deployment, value)
+        _supersede_open_requests(deployment)
+        return ApprovalRequest.objects.create(
+            plan=plan,
+            digest=plan.digest,
+            submitted_by=user,
+            comment=comment,
+            requires_other_approver=inputs.cluster.requires_other_approver,
+            policy_version=inputs.cluster.policy_version,
+            expires_at=timezone.now() + REQUEST_LIFETIME,
+        )
+
+
+def _same_open_request(
+    user: User, cluster: Cluster, name: str, digest: str
+) -> ApprovalRequest | None:
+    """A second click on submit finds the first one's request."""
+    return ApprovalRequest.objects.filter(
+        plan__revision__deployment__cluster=cluster,
+        plan__revision__deployment__name=name,
+        digest=digest,
+        submitted_by=user,
+        state=RequestState.OPEN,
+    ).first()
+
+
+def _store(user: User, deployment: Deployment, value: PlanValue) -> Plan:
+    number = value.revision["number"]
+    revision = Revision.objects.create(
+        deployment=deployment,
+        number=number,
+        document=to_document(value.revision),
+        created_by=user,
+    )
+    return Plan.objects.create(
+        revision=revision,
+        document=canonical_json(value.document).decode(),
+        digest=value.digest,
+        can_submit=value.can_submit,
+        practice=value.practice,
+        method=value.decision.method,
+        num_speculative_tokens=value.decision.num_speculative_tokens,
+        model_key=value.model,
+        schema_version=value.schema_version,
+        planner_version=value.planner_version,
+    )
+
+
+def _supersede_open_requests(deployment: Deployment) -> None:
+    ApprovalRequest.objects.filter(
+        plan__revision__deployment=deployment,
+        state__in=[RequestState.OPEN, RequestState.APPROVED],
+    ).update(state=RequestState.SUPERSEDED, decided_at=timezone.now())

@@ -1,0 +1,75 @@
+"""The permission manifest: every URL name, who may use it, and with which methods.
+
+A name that is missing here is refused at run time and fails the tests.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from deployments.models import TeamRole
+
+READ = frozenset({"GET", "HEAD"})
+CHANGE = frozenset({"POST"})
+BOTH = READ | CHANGE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Permission:
+    """What one URL name needs.
+
+    ``role`` is the role that a change needs in the team of the object; ``None`` means that being a
+    member, or for pages without an object being logged in, is enough.
+    """
+
+    methods: frozenset[str]
+    public: bool = False
+    role: TeamRole | None = None
+
+
+_read = Permission(methods=READ)
+_operate = Permission(methods=CHANGE, role=TeamRole.OPERATOR)
+
+MANIFEST: Mapping[str, Permission] = {
+    "healthz": Permission(methods=READ, public=True),
+    "account_login": Permission(methods=BOTH, public=True),
+    "account_logout": Permission(methods=BOTH),
+    "account_reauthenticate": Permission(methods=BOTH),
+    "account_change_password": Permission(methods=BOTH),
+    "mfa_index": _read,
+    "mfa_authenticate": Permission(methods=BOTH, public=True),
+    "mfa_reauthenticate": Permission(methods=BOTH),
+    "mfa_activate_totp": Permission(methods=BOTH),
+    "mfa_deactivate_totp": Permission(methods=BOTH),
+    "mfa_generate_recovery_codes": Permission(methods=BOTH),
+    "mfa_view_recovery_codes": _read,
+    "mfa_download_recovery_codes": _read,
+    "set_language": Permission(methods=CHANGE, public=True),
+    "overview": _read,
+    "plan": _read,
+    "plan-preview": _read,
+    "plan-files": _read,
+    "plan-submit": _operate,
+    "deployment-list": _read,
+    "deployment": _read,
+    "deployment-configuration": _read,
+    "deployment-releases": _read,
+    "deployment-acceptance": _read,
+    "deployment-acceptance-data": _read,
+    "approval-list": _read,
+    "approval": _read,
+    "approval-decide": Permission(methods=CHANGE, role=TeamRole.APPROVER),
+    "approval-withdraw": _operate,
+    "approval-release": _operate,
+    "stored-plan-files": _read,
+    "release": _read,
+    "release-progress": _read,
+    "release-cancel": _operate,
+    "release-stop": _operate,
+    "release-remove": _operate,
+    "catalog": _read,
+    "catalog-model": _read,
+    "fleet": _read,
+    "host": _read,
+    "cluster": Permission(methods=BOTH, role=TeamRole.ADMIN),
+    "settings": Permission(methods=BOTH),
+}
