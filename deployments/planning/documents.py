@@ -2,39 +2,43 @@
 
 from dataclasses import fields, is_dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
 from deployments.planning.canonical import Json
 from deployments.planning.errors import PlanningError
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
 T = TypeVar("T")
 
 
-def to_document(value: "DataclassInstance | Json | tuple[object, ...]") -> Json:
-    """Turn dataclasses, tuples and enumerations into plain JSON values."""
-    if is_dataclass(value):
+def to_document(value: object) -> Json:
+    """Turn dataclasses, tuples and enumerations into plain JSON values.
+
+    Raises:
+        TypeError: something in it is none of these and no JSON value.
+    """
+    if is_dataclass(value) and not isinstance(value, type):
         return {
-            field.name: to_document(getattr(value, field.name)) for field in fields(value)
+            field.name: to_document(getattr(value, field.name))
+            for field in fields(value)
         }
     if isinstance(value, StrEnum):
         return value.value
     if isinstance(value, list | tuple):
         return [to_document(item) for item in value]
     if isinstance(value, dict):
-        return {key: to_document(item) for key, item in value.items()}
-    return value
+        return {str(key): to_document(item) for key, item in value.items()}
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
 def from_document(kind: type[T], document: Json) -> T:
     """Build ``kind`` from JSON values.
 
     Raises:
-        PlanningError: a key is missing, unknown or of the wrong kind; the message names the first.
+        PlanningError: a key is missing or of the wrong kind; the message names the first.
     """
     try:
         return TypeAdapter(kind).validate_python(document)

@@ -131,10 +131,9 @@ def _same_open_request(
 
 
 def _store(user: User, deployment: Deployment, value: PlanValue) -> Plan:
-    number = value.revision["number"]
     revision = Revision.objects.create(
         deployment=deployment,
-        number=number,
+        number=next_revision_number(deployment.cluster, deployment.name),
         document=to_document(value.revision),
         created_by=user,
     )
