@@ -1,11 +1,13 @@
-"""The first person, team and cluster of a new panel."""
+"""People, and the first team and cluster of a new panel."""
 
 import secrets
 from dataclasses import dataclass
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from deployments.models import Cluster, Membership, RoleGrant, Team, TeamRole, User
+from deployments.services.errors import ConflictError
 
 ADMIN_NAME = "admin"
 PASSWORD_BYTES = 15
@@ -26,7 +28,7 @@ def bootstrap() -> Bootstrap:
     The person holds every role, each granted on its own.
     """
     with transaction.atomic():
-        team, _made = Team.objects.get_or_create(
+        team, _new = Team.objects.get_or_create(
             slug="default", defaults={"name": "Default"}
         )
         Cluster.objects.get_or_create(
@@ -44,10 +46,28 @@ def bootstrap() -> Bootstrap:
 
 def add_member(team: Team, user: User, *roles: TeamRole) -> Membership:
     """Put a person into a team with these roles, and no others implied."""
-    membership, _made = Membership.objects.get_or_create(team=team, user=user)
+    membership, _new = Membership.objects.get_or_create(team=team, user=user)
     for role in roles:
         RoleGrant.objects.get_or_create(membership=membership, role=role)
     return membership
+
+
+def add_person(name: str, team: Team, *roles: TeamRole) -> str:
+    """Make a person with these roles in the team and return their password, this once.
+
+    Raises:
+        ConflictError: somebody has that name already.
+    """
+    password = secrets.token_urlsafe(PASSWORD_BYTES)
+    with transaction.atomic():
+        if User.objects.filter(username=name).exists():
+            raise ConflictError(
+                _("Somebody is called “%(name)s” already. Choose another name.")
+                % {"name": name}
+            )
+        user = User.objects.create_user(name, None, password)
+        add_member(team, user, *roles)
+    return password
 
 
 def reset_password(user_name: str) -> str:
