@@ -35,10 +35,19 @@ def to_document(value: object) -> Json:
 
 
 def from_document(kind: type[T], document: Json) -> T:
-    """Build ``kind`` from JSON values.
+    """Build ``kind`` from a stored JSON value.
 
     Raises:
         PlanningError: a key is missing or of the wrong kind; the message names the first.
+    """
+    return read_document(kind, document, f"stored {kind.__name__}")
+
+
+def read_document(kind: type[T], document: Json, what: str) -> T:
+    """Build ``kind`` from JSON values that people wrote; ``what`` names them in the message.
+
+    Raises:
+        PlanningError: a key is missing, unknown or of the wrong kind; the message names the first.
     """
     try:
         return TypeAdapter(kind).validate_python(document)
@@ -46,5 +55,5 @@ def from_document(kind: type[T], document: Json) -> T:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise PlanningError(
-            f"The stored {kind.__name__} cannot be read: {place}: {first['msg']}."
+            f"The {what} cannot be read: {place}: {first['msg']}."
         ) from error

@@ -1,6 +1,6 @@
 """HostSnapshot: what was observed on a host, reduced to what decides a plan."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from deployments.planning.canonical import digest_of
 from deployments.planning.documents import to_document
@@ -40,8 +40,13 @@ class HostSnapshot:
 
     @property
     def digest(self) -> str:
-        """Digest of the decision inputs: a plan made from another one is stale."""
-        return digest_of(to_document(self))
+        """Digest of the lasting decision inputs: a plan made from another one is stale.
+
+        What others hold (devices, ports) is left out, since bookings and the preflight decide that
+        at the moment of acting; so are images, which the container itself names exactly.
+        """
+        lasting = replace(self, taken_devices=(), taken_ports=(), images=())
+        return digest_of(to_document(lasting))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,3 +60,4 @@ class ClusterSettings:
     image_rewrites: tuple[tuple[str, str], ...] = ()
     model_roots: tuple[str, ...] = ()
     time_zone: str | None = None
+    files_only: bool = False
