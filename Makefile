@@ -1,0 +1,57 @@
+# Draftboard. `make help` lists what there is.
+
+PYTHON ?= python3
+ARGS ?=
+VENV := .venv/bin
+# The type checker and the linters import the settings; they need no secrets.
+DEVELOPMENT := DEBUG=1
+
+.DEFAULT_GOAL := help
+.PHONY: help venv dev run password check test slow audit lock messages practice-image oracles clean
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+venv: ## make .venv and install what the panel needs
+	@$(PYTHON) panel/lab/install.py
+
+dev: ## the same, with what checks and tests need
+	@$(PYTHON) panel/lab/install.py --dev
+
+run: venv ## start the panel on this machine (PORT=8000)
+	@$(VENV)/python -m panel.supervisor
+
+password: venv ## make a new one-time password for the administrator
+	@$(VENV)/python manage.py reset_admin_password
+
+check: dev ## format, lint, types, import contracts, templates, migrations, deployment checks
+	@$(DEVELOPMENT) $(VENV)/python -m tests.environment.checks
+
+test: dev ## run every test, with a private Docker Engine, Redis and PostgreSQL (ARGS= selects)
+	@$(VENV)/python -m tests.environment $(ARGS)
+
+slow: dev ## run the tests that take minutes each
+	@$(VENV)/python -m tests.environment -m slow tests
+
+audit: dev ## look for known weaknesses in the locked packages
+	@$(VENV)/python -m pip_audit --require-hashes --disable-pip --requirement requirements.txt
+
+lock: dev ## write the lock files from pyproject.toml
+	@$(VENV)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 \
+		--generate-hashes --no-emit-index-url --no-header --output-file requirements.txt
+	@$(VENV)/uv pip compile pyproject.toml --group dev --quiet --universal --python-version 3.11 \
+		--generate-hashes --no-emit-index-url --no-header --output-file requirements-dev.txt
+
+messages: dev ## collect the texts to translate (needs gettext)
+	@$(VENV)/python manage.py makemessages --locale zh_Hans --no-location --no-wrap \
+		--ignore .venv --ignore var --ignore staticfiles --ignore tests
+
+practice-image: venv ## build the practice image on the local Docker Engine
+	@$(VENV)/python manage.py build_practice_image
+
+oracles: dev ## score the command line with recorded cases (CASES=/path/to/score_cases.py)
+	@test -n "$(CASES)" || { echo "Name the scoring script: make oracles CASES=/path/to/score_cases.py" >&2; exit 2; }
+	@$(VENV)/python "$(CASES)" --project . --python $(VENV)/python
+
+clean: ## remove what can be made again; keeps var/, where the data is
+	@rm -rf .venv staticfiles .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis test-results
