@@ -12,24 +12,22 @@ from deployments.models import (
     ApprovalRequest,
     Decision,
     RequestState,
-    Revision,
-    RoleGrant,
-    Team,
     TeamRole,
     User,
 )
 from deployments.selectors.plans import stored_plan
+from deployments.selectors.votes import (
+    OBSTACLE_SENTENCES,
+    obstacle,
+    team_of,
+    vote_counts,
+)
 from deployments.services.access import require_role
 from deployments.services.errors import (
     ConflictError,
     NotAllowedError,
     NotApprovedError,
 )
-
-
-def team_of(request: ApprovalRequest) -> Team:
-    """The team whose members decide on the request."""
-    return request.plan.revision.deployment.cluster.team
 
 
 def decide(
@@ -48,8 +46,9 @@ def decide(
         NotAllowedError: no approver, or the policy asks for a person other than the authors.
         ConflictError: the request is no longer open, or another digest was shown.
     """
-    require_role(user, team_of(request), TeamRole.APPROVER)
-    _refuse_authors(user, request)
+    why_not = obstacle(user, request)
+    if why_not is not None:
+        raise NotAllowedError(str(OBSTACLE_SENTENCES[why_not]))
     if shown_digest != request.digest:
         raise ConflictError(
             _("The plan changed since you opened this page. Look again.")
@@ -111,53 +110,28 @@ def check_approval(request: ApprovalRequest) -> None:
             _("The request is “%(state)s”, so nothing may run.")
             % {"state": request.get_state_display()}
         )
+    unused = request.state == RequestState.APPROVED
+    if unused and request.expires_at <= timezone.now():
+        raise NotApprovedError(
+            _("The approval ran out before anything started: ask for a new one.")
+        )
     if stored_plan(request.plan).digest != request.digest:
         raise NotApprovedError(_("The plan is not the one that was approved."))
     votes = list(request.approvals.select_related("user"))
     if any(vote.decision == Decision.REJECT for vote in votes):
         raise NotApprovedError(_("Somebody rejected this plan."))
-    if not any(_counts(vote, request) for vote in votes):
+    if not any(vote_counts(vote, request) for vote in votes):
         raise NotApprovedError(
             _("No approval of this plan holds any more: ask for a new one.")
         )
 
 
-def _counts(vote: Approval, request: ApprovalRequest) -> bool:
-    if vote.digest != request.digest or not vote.user.is_active:
-        return False
-    if request.requires_other_approver and vote.user_id in author_ids(request):
-        return False
-    return _approver_grants(vote.user, request).exists()
-
-
-def author_ids(request: ApprovalRequest) -> set[int]:
-    """Who wrote what the request would run: its submitter and the revision's author."""
-    revision: Revision = request.plan.revision
-    return {request.submitted_by_id, revision.created_by_id}
-
-
-def _approver_grants(user: User, request: ApprovalRequest) -> QuerySet[RoleGrant]:
-    grants = RoleGrant.objects.filter(
-        membership__user=user,
-        membership__team=team_of(request),
-        role=TeamRole.APPROVER,
-    )
-    if request.requires_other_approver:
-        grants = grants.filter(created_at__lte=request.created_at)
-    return grants
-
-
-def _refuse_authors(user: User, request: ApprovalRequest) -> None:
-    if not request.requires_other_approver:
-        return
-    if user.pk in author_ids(request):
-        raise NotAllowedError(
-            _("This cluster asks for another person: you wrote this plan yourself.")
-        )
-    if not _approver_grants(user, request).exists():
-        raise NotAllowedError(
-            _("You became an approver after this request was made; it needs another.")
-        )
+def mark_stale(request_id: uuid.UUID) -> None:
+    """End a released or approved request whose hosts changed before anything ran."""
+    ApprovalRequest.objects.filter(
+        pk=request_id,
+        state__in=[RequestState.APPROVED, RequestState.RELEASED],
+    ).update(state=RequestState.STALE, decided_at=timezone.now())
 
 
 def _live(request: ApprovalRequest) -> QuerySet[ApprovalRequest]:
@@ -179,11 +153,3 @@ def _close(request: ApprovalRequest, decision: Decision) -> None:
         raise ConflictError(
             _("This request is no longer open: somebody decided, or its time ran out.")
         )
-
-
-def mark_stale(request_id: uuid.UUID) -> None:
-    """End a released or approved request whose hosts changed before anything ran."""
-    ApprovalRequest.objects.filter(
-        pk=request_id,
-        state__in=[RequestState.APPROVED, RequestState.RELEASED],
-    ).update(state=RequestState.STALE, decided_at=timezone.now())

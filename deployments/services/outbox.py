@@ -23,12 +23,13 @@ def add_command(
 ) -> Command:
     """Write a command and wake a worker when the transaction commits.
 
-    The same key again returns the first command.
+    The same key again returns the first command, also to a click that came at the same instant.
 
     Raises:
-        ConflictError: another command for the release is still open.
+        ConflictError: another command for the release is still open, or the key was used for
+            something else.
     """
-    known = Command.objects.filter(idempotency_key=idempotency_key).first()
+    known = command_with_key(release, kind, idempotency_key)
     if known is not None:
         return known
     try:
@@ -40,6 +41,9 @@ def add_command(
                 idempotency_key=idempotency_key,
             )
     except IntegrityError as error:
+        known = command_with_key(release, kind, idempotency_key)
+        if known is not None:
+            return known
         raise ConflictError(
             _(
                 "%(release)s is already being changed. Wait until that ends, or cancel it."
@@ -48,6 +52,24 @@ def add_command(
         ) from error
     transaction.on_commit(lambda: wake(command.pk))
     return command
+
+
+def command_with_key(
+    release: Release, kind: CommandKind, idempotency_key: str
+) -> Command | None:
+    """The command that an earlier click with this key made.
+
+    Raises:
+        ConflictError: the key belongs to another release or another kind of command.
+    """
+    known = Command.objects.filter(idempotency_key=idempotency_key).first()
+    if known is None:
+        return None
+    if known.release_id != release.pk or known.kind != kind:
+        raise ConflictError(
+            _("This page is out of date. Load it again, then repeat what you did.")
+        )
+    return known
 
 
 def wake(command_id: uuid.UUID) -> None:

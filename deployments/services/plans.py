@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Max
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -85,36 +85,54 @@ def submit_plan(
         PlanningError: the specification cannot be planned.
     """
     require_role(user, inputs.cluster.team, TeamRole.OPERATOR)
-    with transaction.atomic():
+    known = _same_open_request(user, inputs.cluster, spec.name, shown_digest)
+    if known is not None:
+        return known
+    try:
+        with transaction.atomic():
+            return _submit(user, inputs, spec, shown_digest, comment)
+    except (IntegrityError, PlanStaleError) as error:
+        # A click at the same instant may have stored this very plan meanwhile.
         known = _same_open_request(user, inputs.cluster, spec.name, shown_digest)
         if known is not None:
             return known
-        value = plan_on_cluster(inputs, spec)
-        if value.digest != shown_digest:
-            raise PlanStaleError(
-                _(
-                    "The fleet or the catalog changed since this plan was shown. "
-                    "Look at the new plan and submit that."
-                )
+        if isinstance(error, PlanStaleError):
+            raise
+        raise PlanStaleError(
+            _(
+                "Somebody submitted a revision of this deployment at the same moment. "
+                "Look at the new plan and submit that."
             )
-        if not value.can_submit:
-            raise PlanNotSubmittableError(
-                _("The plan has errors. Mend them, then submit.")
+        ) from error
+
+
+def _submit(
+    user: User, inputs: PlanInputs, spec: RevisionSpec, shown_digest: str, comment: str
+) -> ApprovalRequest:
+    value = plan_on_cluster(inputs, spec)
+    if value.digest != shown_digest:
+        raise PlanStaleError(
+            _(
+                "The fleet or the catalog changed since this plan was shown. "
+                "Look at the new plan and submit that."
             )
-        deployment, _made = Deployment.objects.get_or_create(
-            cluster=inputs.cluster, name=spec.name, defaults={"created_by": user}
         )
-        plan = _store(user, deployment, value)
-        _supersede_open_requests(deployment)
-        return ApprovalRequest.objects.create(
-            plan=plan,
-            digest=plan.digest,
-            submitted_by=user,
-            comment=comment,
-            requires_other_approver=inputs.cluster.requires_other_approver,
-            policy_version=inputs.cluster.policy_version,
-            expires_at=timezone.now() + REQUEST_LIFETIME,
-        )
+    if not value.can_submit:
+        raise PlanNotSubmittableError(_("The plan has errors. Mend them, then submit."))
+    deployment, _made = Deployment.objects.get_or_create(
+        cluster=inputs.cluster, name=spec.name, defaults={"created_by": user}
+    )
+    plan = _store(user, deployment, value)
+    _supersede_open_requests(deployment)
+    return ApprovalRequest.objects.create(
+        plan=plan,
+        digest=plan.digest,
+        submitted_by=user,
+        comment=comment,
+        requires_other_approver=inputs.cluster.requires_other_approver,
+        policy_version=inputs.cluster.policy_version,
+        expires_at=timezone.now() + REQUEST_LIFETIME,
+    )
 
 
 def _same_open_request(

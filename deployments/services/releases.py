@@ -24,10 +24,11 @@ from deployments.models import (
 from deployments.planning.plan import Plan as PlanValue
 from deployments.planning.plan import PlannedReplica
 from deployments.selectors.plans import stored_plan
+from deployments.selectors.votes import team_of
 from deployments.services.access import require_role
-from deployments.services.approvals import check_approval, team_of
+from deployments.services.approvals import check_approval
 from deployments.services.errors import ConflictError
-from deployments.services.outbox import add_command
+from deployments.services.outbox import add_command, command_with_key
 
 STOPPABLE = (ReleaseState.LIVE, ReleaseState.FAILED, ReleaseState.BLOCKED)
 REMOVABLE = (ReleaseState.STOPPED, ReleaseState.FAILED, ReleaseState.CANCELLED)
@@ -47,21 +48,28 @@ def start_release(
     """
     require_role(user, team_of(request), TeamRole.OPERATOR)
     with transaction.atomic():
-        begun = request.releases.first()
+        claimed = _claim(request)
+        request.refresh_from_db(fields=["state", "expires_at"])
+        begun = None if claimed else request.releases.first()
         if begun is not None:
             return begun
         check_approval(request)
+        if not claimed:
+            raise ConflictError(_("This request is no longer approved."))
         plan = stored_plan(request.plan)
         deployment = request.plan.revision.deployment
         release = _create_release(user, request, deployment)
-        _create_replicas(release, plan)
-        claimed = ApprovalRequest.objects.filter(
-            pk=request.pk, state=RequestState.APPROVED
-        ).update(state=RequestState.RELEASED)
-        if claimed != 1:
-            raise ConflictError(_("This request is no longer approved."))
+        _book(_create_replicas(release, plan))
         add_command(release, CommandKind.DEPLOY, user, idempotency_key)
     return release
+
+
+def _claim(request: ApprovalRequest) -> bool:
+    """Take the approved request for this release; a click at the same instant waits here."""
+    claimed = ApprovalRequest.objects.filter(
+        pk=request.pk, state=RequestState.APPROVED, expires_at__gt=timezone.now()
+    ).update(state=RequestState.RELEASED)
+    return claimed == 1
 
 
 def _create_release(
@@ -86,9 +94,12 @@ def _create_release(
         ) from error
 
 
-def _create_replicas(release: Release, plan: PlanValue) -> None:
+def _create_replicas(
+    release: Release, plan: PlanValue
+) -> list[tuple[Replica, PlannedReplica]]:
     cluster = release.deployment.cluster
     hosts = {host.name: host for host in Host.objects.filter(cluster=cluster)}
+    made = []
     for planned in plan.replicas:
         host = hosts.get(planned.host)
         if host is None:
@@ -103,18 +114,26 @@ def _create_replicas(release: Release, plan: PlanValue) -> None:
             rank=planned.rank,
             container_name=planned.container.name,
         )
-        _book(release, replica, planned)
+        made.append((replica, planned))
+    return made
 
 
-def _book(release: Release, replica: Replica, planned: PlannedReplica) -> None:
-    """Book devices and ports; those of this deployment's own earlier releases are taken over later.
+def _book(replicas: list[tuple[Replica, PlannedReplica]]) -> None:
+    """Book devices and ports, in one order for everybody, so that two releases never deadlock.
 
     A booking of the release that is being replaced stays with it until its container is gone;
     the executor then hands it over (``services.rollout``).
     """
-    wanted = [("device", device) for device in planned.devices]
-    wanted += [("port", port.host) for port in planned.container.ports]
-    for kind, number in wanted:
+    wanted = [
+        (replica.host.name, kind, number, replica)
+        for replica, planned in replicas
+        for kind, numbers in (
+            ("device", planned.devices),
+            ("port", tuple(port.host for port in planned.container.ports)),
+        )
+        for number in numbers
+    ]
+    for _host, kind, number, replica in sorted(wanted, key=lambda item: item[:3]):
         held = (
             Booking.objects.filter(
                 host=replica.host, released_at=None, **{kind: number}
@@ -124,7 +143,7 @@ def _book(release: Release, replica: Replica, planned: PlannedReplica) -> None:
         )
         if held is None:
             _book_one(replica, kind, number)
-        elif held.replica.release.deployment_id != release.deployment_id:
+        elif held.replica.release.deployment_id != replica.release.deployment_id:
             raise _held(replica, kind, number, held.replica.release.deployment.name)
 
 
@@ -196,11 +215,11 @@ def _end(
     idempotency_key: str,
 ) -> Command:
     require_role(user, release.deployment.cluster.team, TeamRole.OPERATOR)
-    known = Command.objects.filter(idempotency_key=idempotency_key).first()
-    if known is not None:
-        return known
     with transaction.atomic():
-        release.refresh_from_db()
+        release = Release.objects.select_for_update().get(pk=release.pk)
+        known = command_with_key(release, kind, idempotency_key)
+        if known is not None:
+            return known
         if release.state in CHANGING_STATES or release.state not in allowed:
             raise ConflictError(
                 _("This is not possible while the release is “%(state)s”.")

@@ -1,0 +1,122 @@
+"""Whose decision counts: the rules of voting, asked by the pages before and the services after."""
+
+from enum import StrEnum
+
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from deployments.models import (
+    Approval,
+    ApprovalRequest,
+    RequestState,
+    RoleGrant,
+    Team,
+    TeamRole,
+    User,
+)
+from deployments.selectors.access import has_role
+
+
+class Obstacle(StrEnum):
+    """Why a person may not decide on a request."""
+
+    NOT_APPROVER = "not_approver"
+    AUTHOR = "author"
+    GRANTED_LATER = "granted_later"
+
+
+OBSTACLE_SENTENCES: dict[Obstacle, Promise] = {
+    Obstacle.NOT_APPROVER: _(
+        "Deciding needs the role “Approver” in this team, which you do not hold."
+    ),
+    Obstacle.AUTHOR: _(
+        "This cluster asks for another person: you wrote this plan yourself."
+    ),
+    Obstacle.GRANTED_LATER: _(
+        "You became an approver after this request was made; it needs another."
+    ),
+}
+
+_CLUSTER = "plan__revision__deployment__cluster"
+_MEMBER = f"{_CLUSTER}__team__memberships"
+
+
+def team_of(request: ApprovalRequest) -> Team:
+    """The team whose members decide on the request."""
+    return request.plan.revision.deployment.cluster.team
+
+
+def needs_other_person(request: ApprovalRequest) -> bool:
+    """Whether the authors may not decide: asked at submission, or by a stricter policy since."""
+    cluster = request.plan.revision.deployment.cluster
+    return request.requires_other_approver or cluster.requires_other_approver
+
+
+def author_ids(request: ApprovalRequest) -> set[int]:
+    """Who wrote what the request would run: its submitter and the revision's author."""
+    return {request.submitted_by_id, request.plan.revision.created_by_id}
+
+
+def obstacle(user: User, request: ApprovalRequest) -> Obstacle | None:
+    """Why this person may not decide, whatever the state of the request; ``None`` is "may"."""
+    if not has_role(user, team_of(request), TeamRole.APPROVER):
+        return Obstacle.NOT_APPROVER
+    if not needs_other_person(request):
+        return None
+    if user.pk in author_ids(request):
+        return Obstacle.AUTHOR
+    if not _grants(user, request).exists():
+        return Obstacle.GRANTED_LATER
+    return None
+
+
+def vote_counts(vote: Approval, request: ApprovalRequest) -> bool:
+    """Whether a vote still covers the request: its digest, and a voter who may decide today."""
+    return vote.digest == request.digest and obstacle(vote.user, request) is None
+
+
+def possible_approvers(request: ApprovalRequest) -> QuerySet[User]:
+    """The people who may decide on the request now, by name."""
+    grants = RoleGrant.objects.filter(
+        membership__team=team_of(request), role=TeamRole.APPROVER
+    )
+    people = User.objects.filter(is_active=True).order_by("username")
+    if needs_other_person(request):
+        grants = grants.filter(created_at__lte=request.created_at)
+        people = people.exclude(pk__in=author_ids(request))
+    return people.filter(pk__in=grants.values("membership__user"))
+
+
+def requests_to_decide(user: User) -> QuerySet[ApprovalRequest]:
+    """Open requests that this person may decide on, in one query; the navigation counts them."""
+    lenient = Q(
+        **{
+            "requires_other_approver": False,
+            f"{_CLUSTER}__requires_other_approver": False,
+        }
+    )
+    another = (
+        ~Q(submitted_by=user)
+        & ~Q(plan__revision__created_by=user)
+        & Q(**{f"{_MEMBER}__grants__created_at__lte": F("created_at")})
+    )
+    return ApprovalRequest.objects.filter(
+        lenient | another,
+        state=RequestState.OPEN,
+        expires_at__gt=timezone.now(),
+        **{
+            f"{_MEMBER}__user": user,
+            f"{_MEMBER}__grants__role": TeamRole.APPROVER,
+        },
+    )
+
+
+def _grants(user: User, request: ApprovalRequest) -> QuerySet[RoleGrant]:
+    return RoleGrant.objects.filter(
+        membership__user=user,
+        membership__team=team_of(request),
+        role=TeamRole.APPROVER,
+        created_at__lte=request.created_at,
+    )
