@@ -1,0 +1,28 @@
+"""Hardware families: one module each, and the registry that finds them by name."""
+
+from deployments.planning.errors import PlanningError
+from deployments.planning.platforms.ascend_a2 import ASCEND_A2
+from deployments.planning.platforms.ascend_a3 import ASCEND_A3
+from deployments.planning.platforms.cpu import Cpu, Practice
+from deployments.planning.platforms.nvidia import Nvidia
+from deployments.planning.platforms.platform import Platform
+
+PLATFORMS: dict[str, Platform] = {
+    platform.name: platform for platform in (Nvidia(), ASCEND_A2, ASCEND_A3, Cpu())
+}
+PRACTICE: Platform = Practice()
+
+
+def find_platform(name: str) -> Platform:
+    """Return the platform of a host.
+
+    Raises:
+        PlanningError: this panel cannot plan for it.
+    """
+    try:
+        return PLATFORMS[name]
+    except KeyError:
+        known = ", ".join(PLATFORMS)
+        raise PlanningError(
+            f"This panel cannot plan for the platform {name!r} yet; it plans for {known}."
+        ) from None

@@ -1,0 +1,150 @@
+"""The ContainerSpec of a replica: image, command, mounts, environment, health check, labels."""
+
+import hashlib
+import re
+
+from deployments.planning.container import (
+    ContainerSpec,
+    HealthCheck,
+    Mount,
+    PortMapping,
+)
+from deployments.planning.context import PlanContext, RoleSettings
+from deployments.planning.engines.profile import VLLM_ASCEND
+from deployments.planning.plan import Role
+from deployments.planning.platforms.images import resolve, rewrite
+from deployments.planning.platforms.platform import ContainerNeeds, Placement
+from deployments.planning.serve_command import Seat, serve_command
+from deployments.planning.sizes import MODELS_IN_CONTAINER, drafter_path
+from deployments.planning.snapshot import HostSnapshot
+from deployments.planning.variables import address_of, interface_of, model_root_of
+
+LONGEST_NAME = 63
+LARGE_MODEL = 200_000_000_000
+LARGE_READY_DEADLINE_S = 3600
+READY_DEADLINE_S = 1800
+PRACTICE_READY_DEADLINE_S = 300
+PROBE = (
+    "import urllib.request as u; u.urlopen('http://127.0.0.1:{port}/health', timeout=4)"
+)
+
+
+def container_name(deployment: str, revision: int, role: Role, rank: int) -> str:
+    """Derive a name of at most 63 characters; a longer one ends in a digest of the whole."""
+    slug = re.sub(r"[^a-z0-9]+", "-", deployment.lower()).strip("-") or "deployment"
+    tail = f"-r{revision}-{role.value}-{rank}"
+    if len(slug) + len(tail) > LONGEST_NAME:
+        mark = hashlib.sha256(deployment.encode()).hexdigest()[:8]
+        slug = f"{slug[: LONGEST_NAME - len(tail) - 9].rstrip('-')}-{mark}"
+    return slug + tail
+
+
+def ready_deadline(context: PlanContext) -> int:
+    """Return the seconds that loading and graph capture may take.
+
+    Models of several hundred gigabytes take 10 to 30 minutes (vLLM recipes raise the engine's own
+    limit to 1800 to 3600 s).
+    """
+    if context.practice:
+        return PRACTICE_READY_DEADLINE_S
+    large = (context.model.parameters or 0) >= LARGE_MODEL
+    return LARGE_READY_DEADLINE_S if large else READY_DEADLINE_S
+
+
+def container_for(  # noqa: PLR0913 - one value from all that was settled
+    context: PlanContext,
+    settings: RoleSettings,
+    placement: Placement,
+    needs: ContainerNeeds,
+    seat: Seat,
+    ports: tuple[PortMapping, ...],
+    rank: int,
+) -> ContainerSpec:
+    """Put the container of one replica together."""
+    spec, host = context.spec, placement.host
+    wanted = spec.image or context.platform.image(
+        context.profile.version, host.architecture
+    )
+    return ContainerSpec(
+        name=container_name(spec.name, spec.number, settings.role, rank),
+        image=resolve(rewrite(wanted, context.settings), host),
+        command=serve_command(context, settings, seat),
+        environment=_environment(context, settings, placement, needs, seat),
+        mounts=_mounts(context, needs, host),
+        devices=needs.devices,
+        device_requests=needs.device_requests,
+        cap_add=needs.cap_add,
+        network_mode=needs.network_mode,
+        ports=ports,
+        shm_size_bytes=settings.layout.serving.shm_size_bytes or needs.shm_size_bytes
+        if not context.practice
+        else needs.shm_size_bytes,
+        memory_lock=needs.memory_lock,
+        health_check=_health_check(context, seat),
+        time_zone=context.settings.time_zone,
+        labels=(
+            ("draftboard.deployment", spec.name),
+            ("draftboard.rank", str(rank)),
+            ("draftboard.revision", str(spec.number)),
+            ("draftboard.role", settings.role.value),
+        ),
+    )
+
+
+def _mounts(
+    context: PlanContext, needs: ContainerNeeds, host: HostSnapshot
+) -> tuple[Mount, ...]:
+    if context.practice:
+        return ()
+    root = model_root_of(host)
+    directories = {context.checkpoint.directory}
+    path = drafter_path(context)
+    if path is not None:
+        directories.add(path.removeprefix(f"{MODELS_IN_CONTAINER}/"))
+    weights = tuple(
+        Mount(source=f"{root}/{name}", target=f"{MODELS_IN_CONTAINER}/{name}")
+        for name in sorted(directories)
+    )
+    return weights + needs.mounts
+
+
+def _environment(
+    context: PlanContext,
+    settings: RoleSettings,
+    placement: Placement,
+    needs: ContainerNeeds,
+    seat: Seat,
+) -> tuple[tuple[str, str], ...]:
+    if context.practice:
+        return ()
+    values = {
+        "HF_HUB_OFFLINE": "1",
+        "VLLM_ENGINE_READY_TIMEOUT_S": str(ready_deadline(context)),
+    }
+    if placement.spans_hosts:
+        values["VLLM_HOST_IP"] = address_of(placement.host)
+    if context.profile.engine != VLLM_ASCEND and placement.spans_hosts:
+        values |= _fabric(placement.host, seat)
+    values |= settings.layout.serving.environment
+    values |= dict(needs.environment)
+    return tuple(sorted(values.items()))
+
+
+def _fabric(host: HostSnapshot, seat: Seat) -> dict[str, str]:
+    values = {
+        "GLOO_SOCKET_IFNAME": interface_of(host),
+        "NCCL_SOCKET_IFNAME": interface_of(host),
+    }
+    if seat.endpoint is not None:
+        values["VLLM_NIXL_SIDE_CHANNEL_HOST"] = address_of(host)
+        values["VLLM_NIXL_SIDE_CHANNEL_PORT"] = str(seat.endpoint.port)
+    return values
+
+
+def _health_check(context: PlanContext, seat: Seat) -> HealthCheck | None:
+    if seat.api_port is None:
+        return None
+    return HealthCheck(
+        test=("CMD", "python3", "-c", PROBE.format(port=seat.api_port)),
+        start_period_s=ready_deadline(context),
+    )

@@ -1,0 +1,210 @@
+"""make_plan: one revision against host snapshots, as a pure function."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from deployments.planning.catalog import Checkpoint, TargetModel
+from deployments.planning.context import PlanContext
+from deployments.planning.decision import OFF, Question, decide, find_drafter
+from deployments.planning.documents import to_document
+from deployments.planning.engines.profile import EngineProfile, find_profile
+from deployments.planning.errors import PlanningError
+from deployments.planning.methods import Method
+from deployments.planning.plan import Plan, Role
+from deployments.planning.platforms import PRACTICE, find_platform
+from deployments.planning.platforms.images import is_practice, split_reference
+from deployments.planning.platforms.platform import Platform
+from deployments.planning.replicas import place
+from deployments.planning.revision import RevisionSpec, RoleSpec, Topology
+from deployments.planning.rules import find_all
+from deployments.planning.sizes import role_settings
+from deployments.planning.snapshot import ClusterSettings, HostSnapshot
+from deployments.planning.topology import LayoutRequest, lay_out
+
+ROLE_ORDER = tuple(Role)
+DEFAULT_MODEL_ROOT = 1
+
+
+def make_plan(
+    spec: RevisionSpec,
+    model: TargetModel,
+    hosts: Sequence[HostSnapshot],
+    settings: ClusterSettings,
+) -> Plan:
+    """Plan a revision. The same inputs in any order give the same bytes.
+
+    Raises:
+        PlanningError: a host, checkpoint, engine, method or drafter is unknown, the roles do not fit
+            the topology, or the sizes a person gave do not divide.
+    """
+    spec = _in_order(spec)
+    used = _used_hosts(spec, hosts, settings)
+    practice = is_practice(spec.image)
+    platform = _platform(used, practice=practice)
+    profile = _profile(spec, platform, practice=practice)
+    checkpoint = choose_checkpoint(spec, model, used[0].platform, practice=practice)
+    documented_for = checkpoint.platforms[0] if practice else platform.name
+    asked = Question(
+        model=model,
+        checkpoint=checkpoint,
+        platform=platform,
+        documented_for=documented_for,
+        profile=profile,
+        choice=spec.speculation,
+        role=Role.DECODE if spec.topology is Topology.DISAGGREGATED else Role.COMBINED,
+        own_image=spec.image is not None,
+        practice=practice,
+    )
+    decision = decide(asked)
+    method = None if decision.method == OFF else Method(decision.method)
+    context = PlanContext(
+        spec=spec,
+        settings=settings,
+        model=model,
+        checkpoint=checkpoint,
+        platform=platform,
+        documented_for=documented_for,
+        profile=profile,
+        practice=practice,
+        decision=decision,
+        method=method,
+        drafter=find_drafter(asked, method) if method is not None else None,
+        hosts=used,
+    )
+    used_names = {host.name for host in used}
+    digests = sorted((host.name, host.digest) for host in hosts if host.name in used_names)
+    return _plan(_with_roles(context), tuple(digests))
+
+
+def choose_checkpoint(
+    spec: RevisionSpec, model: TargetModel, platform: str, *, practice: bool
+) -> Checkpoint:
+    """Return the chosen checkpoint, or the first that is published for the platform.
+
+    Raises:
+        PlanningError: the model has no such checkpoint, or none for the platform.
+    """
+    if spec.checkpoint is not None:
+        checkpoint = model.checkpoint(spec.checkpoint)
+        if platform in checkpoint.platforms or practice:
+            return checkpoint
+        where = ", ".join(checkpoint.platforms)
+        raise PlanningError(
+            f"The checkpoint {checkpoint.key} of {model.name} is for {where}, not for "
+            f"{platform}; choose another checkpoint or other hosts."
+        )
+    for checkpoint in model.checkpoints:
+        if platform in checkpoint.platforms or practice:
+            return checkpoint
+    raise PlanningError(
+        f"The catalog has no checkpoint of {model.name} for {platform}; choose other hosts or "
+        "add a checkpoint to the catalog."
+    )
+
+
+def _in_order(spec: RevisionSpec) -> RevisionSpec:
+    roles = tuple(sorted(spec.roles, key=lambda one: ROLE_ORDER.index(one.role)))
+    given = [one.role for one in roles]
+    if spec.topology is Topology.DISAGGREGATED:
+        wanted = [Role.PREFILL, Role.DECODE]
+    else:
+        wanted = [Role.COMBINED]
+    if given != wanted:
+        names = " and ".join(role.value for role in wanted)
+        raise PlanningError(
+            f"A {spec.topology.value} deployment has exactly these roles: {names}; "
+            f"the revision names {', '.join(role.value for role in given) or 'none'}."
+        )
+    return replace(spec, roles=roles, extra_flags=tuple(sorted(spec.extra_flags)))
+
+
+def _used_hosts(
+    spec: RevisionSpec, hosts: Sequence[HostSnapshot], settings: ClusterSettings
+) -> tuple[HostSnapshot, ...]:
+    known = {host.name: host for host in hosts}
+    names: list[str] = []
+    for role in spec.roles:
+        names.extend(_host_names(role, known))
+    root = settings.model_roots[0] if len(settings.model_roots) == DEFAULT_MODEL_ROOT else None
+    used = [known[name] for name in sorted(set(names))]
+    return tuple(
+        replace(host, model_root=host.model_root or root) if root else host for host in used
+    )
+
+
+def _host_names(role: RoleSpec, known: dict[str, HostSnapshot]) -> tuple[str, ...]:
+    if not role.hosts:
+        raise PlanningError(
+            f"The {role.role.value} role has no host; choose at least one host for it."
+        )
+    for name in role.hosts:
+        if name not in known:
+            listed = ", ".join(sorted(known)) or "none"
+            raise PlanningError(f"There is no host {name!r}; these hosts are known: {listed}.")
+    if len(set(role.hosts)) != len(role.hosts):
+        raise PlanningError(f"The {role.role.value} role names a host twice; name it once.")
+    return role.hosts
+
+
+def _platform(hosts: tuple[HostSnapshot, ...], *, practice: bool) -> Platform:
+    names = sorted({host.platform for host in hosts})
+    if practice:
+        return PRACTICE
+    if len(names) > 1:
+        raise PlanningError(
+            f"The hosts belong to different platforms ({', '.join(names)}); one deployment runs "
+            "on one hardware family, prefill and decode included."
+        )
+    return find_platform(names[0])
+
+
+def _profile(spec: RevisionSpec, platform: Platform, *, practice: bool) -> EngineProfile:
+    if spec.engine is not None:
+        profile = find_profile(spec.engine)
+        if profile.engine != platform.engine and not practice:
+            raise PlanningError(
+                f"{profile.engine} does not run on {platform.title}; use {platform.engine}."
+            )
+        return profile
+    tag = split_reference(spec.image)[1] if practice and spec.image else None
+    version = tag.removeprefix("v") if tag and tag[0].isdigit() else None
+    return find_profile(f"{platform.engine}=={version or platform.default_engine_version}")
+
+
+def _with_roles(context: PlanContext) -> PlanContext:
+    request = LayoutRequest(
+        model=context.model,
+        checkpoint=context.checkpoint,
+        platform=context.platform,
+        documented_for=context.documented_for,
+        method=context.decision.method,
+        practice=context.practice,
+    )
+    by_name = {host.name: host for host in context.hosts}
+    roles = tuple(
+        role_settings(
+            context, lay_out(request, role, tuple(by_name[name] for name in role.hosts))
+        )
+        for role in context.spec.roles
+    )
+    context = replace(context, roles=roles)
+    replicas, troubles = place(context)
+    return replace(context, replicas=replicas, troubles=troubles)
+
+
+def _plan(context: PlanContext, digests: tuple[tuple[str, str], ...]) -> Plan:
+    revision = to_document(context.spec)
+    if not isinstance(revision, dict):
+        raise TypeError("a revision is a JSON object")
+    return Plan(
+        deployment=context.spec.name,
+        revision=revision,
+        engine=context.profile.engine,
+        engine_version=context.profile.version,
+        model=context.model.key,
+        checkpoint=context.checkpoint.key,
+        decision=context.decision,
+        replicas=context.replicas,
+        findings=find_all(context),
+        snapshot_digests=digests,
+    )

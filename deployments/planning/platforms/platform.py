@@ -1,0 +1,94 @@
+"""Platform: what a hardware family asks of a container, beyond the floor and with the reason."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from deployments.planning.container import DeviceNode, DeviceRequest, Mount, NetworkMode
+from deployments.planning.plan import Role
+from deployments.planning.snapshot import HostSnapshot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beyond:
+    """One thing beyond the container floor, and why the platform cannot do without it."""
+
+    what: str
+    why: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """A container as its platform sees it.
+
+    ``devices`` are host numbers. ``spans_hosts`` is true when ranks on other hosts belong to it
+    or KV cache is transferred to other replicas.
+    """
+
+    host: HostSnapshot
+    role: Role
+    devices: tuple[int, ...]
+    spans_hosts: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContainerNeeds:
+    """What the platform adds to a container. ``beyond`` lists the reasons."""
+
+    devices: tuple[DeviceNode, ...] = ()
+    device_requests: tuple[DeviceRequest, ...] = ()
+    mounts: tuple[Mount, ...] = ()
+    environment: tuple[tuple[str, str], ...] = ()
+    cap_add: tuple[str, ...] = ()
+    network_mode: NetworkMode = NetworkMode.BRIDGE
+    shm_size_bytes: int = 1 << 30
+    memory_lock: bool = False
+    beyond: tuple[Beyond, ...] = ()
+
+
+class Platform(Protocol):
+    """One hardware family.
+
+    ``engine`` is the engine that runs on it and ``default_engine_version`` the one that is planned
+    unasked. ``first_kv_port`` is the lowest port safe for KV transfer, ``kv_connectors`` says which
+    connector carries it (``None``: the platform cannot serve prefill and decode apart).
+    """
+
+    @property
+    def name(self) -> str:
+        """The platform's name in snapshots: ``nvidia``, ``ascend-a3``."""
+
+    @property
+    def title(self) -> str:
+        """The name people know."""
+
+    @property
+    def engine(self) -> str:
+        """The engine that runs on it."""
+
+    @property
+    def default_engine_version(self) -> str:
+        """The engine version that is planned unasked."""
+
+    @property
+    def has_devices(self) -> bool:
+        """Whether containers hold numbered accelerators."""
+
+    @property
+    def first_kv_port(self) -> int:
+        """The lowest port that KV transfer may take."""
+
+    @property
+    def kv_connector(self) -> str | None:
+        """The connector between prefill and decode, ``None`` where there is none."""
+
+    def image(self, engine_version: str, architecture: str | None) -> str:
+        """Return the image reference of an engine version for the host's architecture."""
+
+    def needs(self, placement: Placement) -> ContainerNeeds:
+        """Return what the platform adds to a container."""
+
+
+def container_numbers(devices: tuple[int, ...]) -> str:
+    """Number the mapped devices as the container sees them: from 0, comma separated."""
+    return ",".join(str(number) for number in range(len(devices)))

@@ -1,0 +1,26 @@
+"""Documents that a person wrote, read strictly: no text for numbers, no unknown key."""
+
+from typing import TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from deployments.planning.canonical import Json, canonical_json
+from deployments.planning.errors import PlanningError
+
+T = TypeVar("T")
+
+
+def read_document(kind: type[T], document: Json, what: str) -> T:
+    """Build ``kind`` from JSON values; ``what`` names the document in the message.
+
+    Raises:
+        PlanningError: a key is missing, unknown or of the wrong kind; the message names the first.
+    """
+    try:
+        return TypeAdapter(kind).validate_json(canonical_json(document), strict=True)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the document"
+        raise PlanningError(
+            f"The {what} cannot be read: {place}: {first['msg']}. Correct it and try again."
+        ) from error

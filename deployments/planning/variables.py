@@ -1,0 +1,43 @@
+"""Values that only the person who starts the files knows, as ``.env`` variables."""
+
+import re
+from collections.abc import Iterable
+
+from deployments.planning.snapshot import HostSnapshot
+
+HOST_ADDRESS = "HOST_ADDRESS"
+HOST_INTERFACE = "HOST_INTERFACE"
+MODEL_ROOT = "MODEL_ROOT"
+HEAD_ADDRESS = "HEAD_ADDRESS"
+EXPLANATIONS = {
+    HOST_ADDRESS: "address of this host that the other hosts reach",
+    HOST_INTERFACE: "network interface of this host that carries that address",
+    MODEL_ROOT: "directory on this host that holds one directory per checkpoint",
+    HEAD_ADDRESS: "address of the host that holds rank 0 of this role",
+}
+VARIABLE = re.compile(r"\$\{(" + "|".join(EXPLANATIONS) + r")\}")
+
+
+def reference_to(name: str) -> str:
+    """Write a variable as the files spell it."""
+    return f"${{{name}}}"
+
+
+def address_of(host: HostSnapshot) -> str:
+    """Return the host's address, or the variable for it."""
+    return host.address or reference_to(HOST_ADDRESS)
+
+
+def interface_of(host: HostSnapshot) -> str:
+    """Return the host's network interface, or the variable for it."""
+    return host.interface or reference_to(HOST_INTERFACE)
+
+
+def model_root_of(host: HostSnapshot) -> str:
+    """Return the host's model directory without a trailing slash, or the variable for it."""
+    return (host.model_root or reference_to(MODEL_ROOT)).rstrip("/")
+
+
+def variables_in(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the variables that texts use, each once, sorted."""
+    return tuple(sorted({name for text in texts for name in VARIABLE.findall(text)}))
