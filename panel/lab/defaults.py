@@ -6,7 +6,8 @@ from pathlib import Path
 
 __all__ = ["LAB_DIRECTORY", "apply_lab_defaults", "lab_environment"]
 
-LAB_DIRECTORY = Path(__file__).resolve().parent.parent.parent / "var"
+_VAR = Path(__file__).resolve().parent.parent.parent / "var"
+LAB_DIRECTORY = Path(os.environ.get("LAB_DIRECTORY") or _VAR).resolve()
 _CONFIGURED_BY = ("SECRET_KEY", "SECRET_KEY_FILE", "DATABASE_URL", "DEBUG")
 
 
