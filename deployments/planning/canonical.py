@@ -20,7 +20,11 @@ def canonical_json(value: Json) -> bytes:
     """
     _refuse_ambiguous(value)
     text = json.dumps(
-        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+        value,
+        sort_keys=True,
+        separators=(",", ":"),
+        ensure_ascii=False,
+        allow_nan=False,
     )
     return text.encode()
 

@@ -6,10 +6,10 @@ from typing import ClassVar
 from pydantic import ConfigDict
 
 from deployments.planning.canonical import Json
-from deployments.planning.reading import read_document
 from deployments.planning.errors import PlanningError
 from deployments.planning.methods import Method, normalise_method
 from deployments.planning.plan import Role
+from deployments.planning.reading import read_document
 from deployments.planning.serving import ServingProfile
 
 _STRICT = ConfigDict(extra="forbid")
@@ -196,10 +196,14 @@ def parse_target_model(document: Json) -> TargetModel:
             checkpoints or drafters share a key, or a drafter names a checkpoint that is not there.
     """
     name = document.get("key") if isinstance(document, dict) else None
-    model = read_document(TargetModel, _with_normal_methods(document), f"catalog entry {name}")
+    model = read_document(
+        TargetModel, _with_normal_methods(document), f"catalog entry {name}"
+    )
     keys = [checkpoint.key for checkpoint in model.checkpoints]
     _refuse_repeated(keys, f"checkpoint of {model.key}")
-    _refuse_repeated([drafter.key for drafter in model.drafters], f"drafter of {model.key}")
+    _refuse_repeated(
+        [drafter.key for drafter in model.drafters], f"drafter of {model.key}"
+    )
     for drafter in model.drafters:
         for checkpoint in drafter.checkpoints:
             if checkpoint not in keys:

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from dataclasses import dataclass
 
 from deployments.planning.container import (
     ContainerSpec,
@@ -24,7 +25,7 @@ LARGE_MODEL = 200_000_000_000
 LARGE_READY_DEADLINE_S = 3600
 READY_DEADLINE_S = 1800
 PRACTICE_READY_DEADLINE_S = 300
-PROBE = (
+PYTHON_PROBE = (
     "import urllib.request as u; u.urlopen('http://127.0.0.1:{port}/health', timeout=4)"
 )
 
@@ -51,40 +52,46 @@ def ready_deadline(context: PlanContext) -> int:
     return LARGE_READY_DEADLINE_S if large else READY_DEADLINE_S
 
 
-def container_for(  # noqa: PLR0913 - one value from all that was settled
-    context: PlanContext,
-    settings: RoleSettings,
-    placement: Placement,
-    needs: ContainerNeeds,
-    seat: Seat,
-    ports: tuple[PortMapping, ...],
-    rank: int,
-) -> ContainerSpec:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What was settled for one container: its role, place, platform's needs, seat, ports, rank."""
+
+    settings: RoleSettings
+    placement: Placement
+    needs: ContainerNeeds
+    seat: Seat
+    ports: tuple[PortMapping, ...]
+    rank: int
+
+
+def container_for(context: PlanContext, parts: Parts) -> ContainerSpec:
     """Put the container of one replica together."""
-    spec, host = context.spec, placement.host
+    spec, needs, settings = context.spec, parts.needs, parts.settings
+    host = parts.placement.host
     wanted = spec.image or context.platform.image(
         context.profile.version, host.architecture
     )
+    documented_shm = (
+        None if context.practice else settings.layout.serving.shm_size_bytes
+    )
     return ContainerSpec(
-        name=container_name(spec.name, spec.number, settings.role, rank),
+        name=container_name(spec.name, spec.number, settings.role, parts.rank),
         image=resolve(rewrite(wanted, context.settings), host),
-        command=serve_command(context, settings, seat),
-        environment=_environment(context, settings, placement, needs, seat),
+        command=serve_command(context, settings, parts.seat),
+        environment=_environment(context, parts),
         mounts=_mounts(context, needs, host),
         devices=needs.devices,
         device_requests=needs.device_requests,
         cap_add=needs.cap_add,
         network_mode=needs.network_mode,
-        ports=ports,
-        shm_size_bytes=settings.layout.serving.shm_size_bytes or needs.shm_size_bytes
-        if not context.practice
-        else needs.shm_size_bytes,
+        ports=parts.ports,
+        shm_size_bytes=documented_shm or needs.shm_size_bytes,
         memory_lock=needs.memory_lock,
-        health_check=_health_check(context, seat),
+        health_check=_health_check(context, parts.seat),
         time_zone=context.settings.time_zone,
         labels=(
             ("draftboard.deployment", spec.name),
-            ("draftboard.rank", str(rank)),
+            ("draftboard.rank", str(parts.rank)),
             ("draftboard.revision", str(spec.number)),
             ("draftboard.role", settings.role.value),
         ),
@@ -108,13 +115,8 @@ def _mounts(
     return weights + needs.mounts
 
 
-def _environment(
-    context: PlanContext,
-    settings: RoleSettings,
-    placement: Placement,
-    needs: ContainerNeeds,
-    seat: Seat,
-) -> tuple[tuple[str, str], ...]:
+def _environment(context: PlanContext, parts: Parts) -> tuple[tuple[str, str], ...]:
+    placement = parts.placement
     if context.practice:
         return ()
     values = {
@@ -124,9 +126,9 @@ def _environment(
     if placement.spans_hosts:
         values["VLLM_HOST_IP"] = address_of(placement.host)
     if context.profile.engine != VLLM_ASCEND and placement.spans_hosts:
-        values |= _fabric(placement.host, seat)
-    values |= settings.layout.serving.environment
-    values |= dict(needs.environment)
+        values |= _fabric(placement.host, parts.seat)
+    values |= parts.settings.layout.serving.environment
+    values |= dict(parts.needs.environment)
     return tuple(sorted(values.items()))
 
 
@@ -145,6 +147,11 @@ def _health_check(context: PlanContext, seat: Seat) -> HealthCheck | None:
     if seat.api_port is None:
         return None
     return HealthCheck(
-        test=("CMD", "python3", "-c", PROBE.format(port=seat.api_port)),
-        start_period_s=ready_deadline(context),
+        test=_probe(context, seat.api_port), start_period_s=ready_deadline(context)
     )
+
+
+def _probe(context: PlanContext, port: int) -> tuple[str, ...]:
+    if context.profile.engine == VLLM_ASCEND and not context.practice:
+        return ("CMD", "python3", "-c", PYTHON_PROBE.format(port=port))
+    return ("CMD", "curl", "-fsS", "-o", "/dev/null", f"http://127.0.0.1:{port}/health")

@@ -40,7 +40,11 @@ def documented(
 
 
 def recommended(
-    model: TargetModel, method: Method, platform: str, role: Role, drafter: Drafter | None
+    model: TargetModel,
+    method: Method,
+    platform: str,
+    role: Role,
+    drafter: Drafter | None,
 ) -> Count | None:
     """Return what to draft with when nobody chose a number; ``None`` is no drafting in that role."""
     entry = documented(model, method, platform, role)

@@ -51,7 +51,7 @@ def decide(asked: Question) -> Decision:
         )
         return _decision(OFF, None, (step,), verdicts)
     if asked.choice.method != AUTO:
-        return _chosen(asked, normalise_method(asked.choice.method), verdicts)
+        return _chosen(normalise_method(asked.choice.method), verdicts)
     open_methods = {one.method: one for one in verdicts if one.open}
     path: list[DecisionStep] = []
     for step, candidates in _tree(asked):
@@ -115,9 +115,7 @@ def _decision(
     )
 
 
-def _chosen(
-    asked: Question, method: Method, verdicts: tuple[MethodVerdict, ...]
-) -> Decision:
+def _chosen(method: Method, verdicts: tuple[MethodVerdict, ...]) -> Decision:
     chosen = next(one for one in verdicts if one.method == method.value)
     step = DecisionStep(
         question="Did a person choose the method?",
@@ -142,11 +140,21 @@ def _tree(asked: Question) -> list[tuple[DecisionStep, tuple[Method, ...]]]:
             (Method.MTP,) if holds is not False else (),
         ),
         (
-            _step("Is there a trained EAGLE-3 or EAGLE head for this model?", heads, asked, HEADS),
+            _step(
+                "Is there a trained EAGLE-3 or EAGLE head for this model?",
+                heads,
+                asked,
+                HEADS,
+            ),
             HEADS,
         ),
         (
-            _step("Is there another trained drafter: DSpark or DFlash?", modules, asked, MODULES),
+            _step(
+                "Is there another trained drafter: DSpark or DFlash?",
+                modules,
+                asked,
+                MODULES,
+            ),
             MODULES,
         ),
         (
@@ -180,7 +188,9 @@ def _step(
     names = ", ".join(drafter.repository for drafter in found)
     usable = [drafter for drafter in found if verdict(asked, drafter.method).open]
     if usable:
-        return DecisionStep(question=question, answer="Yes", because=f"{names} ({found[0].source}).")
+        return DecisionStep(
+            question=question, answer="Yes", because=f"{names} ({found[0].source})."
+        )
     because = verdict(asked, found[0].method).because
     return DecisionStep(question=question, answer="Yes, but closed", because=because)
 
@@ -235,7 +245,9 @@ def _closed_mtp(asked: Question) -> str | None:
     return None
 
 
-def _closed_drafter(asked: Question, method: Method, drafter: Drafter | None) -> str | None:
+def _closed_drafter(
+    asked: Question, method: Method, drafter: Drafter | None
+) -> str | None:
     model, title = asked.model, FACTS[method].title
     if method is Method.EAGLE3 and model.eagle3_interface is False:
         return f"{asked.profile.engine} {asked.profile.version} has no EAGLE-3 interface in the class of {model.name}."

@@ -26,7 +26,9 @@ class HostBook:
     def free(self) -> tuple[int, ...]:
         """Device numbers that nobody holds."""
         taken = self.devices | set(self.host.taken_devices)
-        return tuple(number for number in range(self.host.device_count) if number not in taken)
+        return tuple(
+            number for number in range(self.host.device_count) if number not in taken
+        )
 
     def take_devices(self, count: int) -> tuple[int, ...]:
         """Take free devices: an aligned block, else a block, else the lowest numbers.

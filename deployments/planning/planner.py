@@ -72,7 +72,9 @@ def make_plan(
         hosts=used,
     )
     used_names = {host.name for host in used}
-    digests = sorted((host.name, host.digest) for host in hosts if host.name in used_names)
+    digests = sorted(
+        (host.name, host.digest) for host in hosts if host.name in used_names
+    )
     return _plan(_with_roles(context), tuple(digests))
 
 
@@ -125,10 +127,15 @@ def _used_hosts(
     names: list[str] = []
     for role in spec.roles:
         names.extend(_host_names(role, known))
-    root = settings.model_roots[0] if len(settings.model_roots) == DEFAULT_MODEL_ROOT else None
+    root = (
+        settings.model_roots[0]
+        if len(settings.model_roots) == DEFAULT_MODEL_ROOT
+        else None
+    )
     used = [known[name] for name in sorted(set(names))]
     return tuple(
-        replace(host, model_root=host.model_root or root) if root else host for host in used
+        replace(host, model_root=host.model_root or root) if root else host
+        for host in used
     )
 
 
@@ -140,9 +147,13 @@ def _host_names(role: RoleSpec, known: dict[str, HostSnapshot]) -> tuple[str, ..
     for name in role.hosts:
         if name not in known:
             listed = ", ".join(sorted(known)) or "none"
-            raise PlanningError(f"There is no host {name!r}; these hosts are known: {listed}.")
+            raise PlanningError(
+                f"There is no host {name!r}; these hosts are known: {listed}."
+            )
     if len(set(role.hosts)) != len(role.hosts):
-        raise PlanningError(f"The {role.role.value} role names a host twice; name it once.")
+        raise PlanningError(
+            f"The {role.role.value} role names a host twice; name it once."
+        )
     return role.hosts
 
 
@@ -158,7 +169,9 @@ def _platform(hosts: tuple[HostSnapshot, ...], *, practice: bool) -> Platform:
     return find_platform(names[0])
 
 
-def _profile(spec: RevisionSpec, platform: Platform, *, practice: bool) -> EngineProfile:
+def _profile(
+    spec: RevisionSpec, platform: Platform, *, practice: bool
+) -> EngineProfile:
     if spec.engine is not None:
         profile = find_profile(spec.engine)
         if profile.engine != platform.engine and not practice:
@@ -168,7 +181,9 @@ def _profile(spec: RevisionSpec, platform: Platform, *, practice: bool) -> Engin
         return profile
     tag = split_reference(spec.image)[1] if practice and spec.image else None
     version = tag.removeprefix("v") if tag and tag[0].isdigit() else None
-    return find_profile(f"{platform.engine}=={version or platform.default_engine_version}")
+    return find_profile(
+        f"{platform.engine}=={version or platform.default_engine_version}"
+    )
 
 
 def _with_roles(context: PlanContext) -> PlanContext:

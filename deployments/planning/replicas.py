@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from deployments.planning.container import NetworkMode, PortMapping
-from deployments.planning.containers import container_for, ready_deadline
+from deployments.planning.containers import Parts, container_for, ready_deadline
 from deployments.planning.context import HostTrouble, PlanContext, RoleSettings
 from deployments.planning.engines.profile import VLLM_ASCEND
 from deployments.planning.methods import spelling_for
@@ -127,23 +127,37 @@ def _replica(context: PlanContext, instance: _Instance, index: int) -> PlannedRe
         endpoint=instance.endpoint,
     )
     ports = _ports(context, instance, seat, api_port)
-    speculative = settings.speculative
+    parts = Parts(
+        settings=settings,
+        placement=placement,
+        needs=needs,
+        seat=seat,
+        ports=ports,
+        rank=rank,
+    )
     return PlannedReplica(
         role=settings.role,
         rank=rank,
         host=book.host.name,
         devices=devices,
-        container=container_for(context, settings, placement, needs, seat, ports, rank),
+        container=container_for(context, parts),
         served_model_name=served_name(context),
-        speculation=None
-        if speculative is None
-        else ExpectedSpeculation(
-            method=spelling_for(speculative.method, context.profile.vllm),
-            num_speculative_tokens=speculative.num_speculative_tokens,
-        ),
+        speculation=_expected(context, settings),
         health_port=api_port,
         ready_deadline_s=ready_deadline(context),
         practice=context.practice,
+    )
+
+
+def _expected(
+    context: PlanContext, settings: RoleSettings
+) -> ExpectedSpeculation | None:
+    speculative = settings.speculative
+    if speculative is None:
+        return None
+    return ExpectedSpeculation(
+        method=spelling_for(speculative.method, context.profile.vllm),
+        num_speculative_tokens=speculative.num_speculative_tokens,
     )
 
 
@@ -179,9 +193,7 @@ def _ports(
 ) -> tuple[PortMapping, ...]:
     ports = []
     if api_port is not None and seat.api_port is not None:
-        ports.append(
-            PortMapping(host=api_port, container=seat.api_port, purpose="api")
-        )
+        ports.append(PortMapping(host=api_port, container=seat.api_port, purpose="api"))
     if instance.rpc_port is not None and seat.host_index == 0:
         port = instance.rpc_port
         ports.append(PortMapping(host=port, container=port, purpose="dp-rpc"))

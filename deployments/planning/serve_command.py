@@ -30,7 +30,9 @@ class Seat:
         return self.api_port is None
 
 
-def serve_command(context: PlanContext, settings: RoleSettings, seat: Seat) -> tuple[str, ...]:
+def serve_command(
+    context: PlanContext, settings: RoleSettings, seat: Seat
+) -> tuple[str, ...]:
     """Build the argument vector; the same inputs give the same order."""
     arguments = Arguments(f"{MODELS_IN_CONTAINER}/{context.checkpoint.directory}")
     arguments = arguments.having("--served-model-name", served_name(context))
@@ -57,7 +59,9 @@ def serve_command(context: PlanContext, settings: RoleSettings, seat: Seat) -> t
 
 def served_name(context: PlanContext) -> str:
     """The name that clients ask for."""
-    return context.spec.served_model_name or context.model.name.lower().replace(" ", "-")
+    return context.spec.served_model_name or context.model.name.lower().replace(
+        " ", "-"
+    )
 
 
 def _parallel(arguments: Arguments, settings: RoleSettings, seat: Seat) -> Arguments:
@@ -80,9 +84,13 @@ def _parallel(arguments: Arguments, settings: RoleSettings, seat: Seat) -> Argum
     return arguments.having("--enable-expert-parallel", layout.expert_parallel)
 
 
-def _sizes(arguments: Arguments, context: PlanContext, settings: RoleSettings) -> Arguments:
+def _sizes(
+    arguments: Arguments, context: PlanContext, settings: RoleSettings
+) -> Arguments:
     arguments = arguments.having("--quantization", context.checkpoint.quantization_flag)
     arguments = arguments.having("--max-model-len", settings.max_model_len)
     arguments = arguments.having("--max-num-seqs", settings.max_num_seqs)
-    arguments = arguments.having("--max-num-batched-tokens", settings.max_num_batched_tokens)
+    arguments = arguments.having(
+        "--max-num-batched-tokens", settings.max_num_batched_tokens
+    )
     return arguments.having("--gpu-memory-utilization", settings.gpu_memory_utilization)

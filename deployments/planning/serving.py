@@ -1,12 +1,15 @@
 """ServingProfile: settings that documents give for serving a model, merged for one replica."""
 
-from dataclasses import dataclass, field, fields, replace
-from typing import ClassVar
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import ClassVar, TypeVar
 
 from pydantic import ConfigDict
 
 from deployments.planning.canonical import Json
 from deployments.planning.plan import Role
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,25 +64,37 @@ class ServingQuery:
     checkpoint: str
 
 
-_SELECTORS = frozenset(("source", "platforms", "roles", "methods", "checkpoints", "hosts"))
-
-
-def merge_serving(profiles: tuple[ServingProfile, ...], wanted: ServingQuery) -> ServingProfile:
+def merge_serving(
+    profiles: tuple[ServingProfile, ...], wanted: ServingQuery
+) -> ServingProfile:
     """Merge the profiles that match, later ones winning value by value; sources are joined."""
-    matching = [profile for profile in profiles if profile.matches(wanted)]
-    values: dict[str, object] = {}
+    found = [profile for profile in profiles if profile.matches(wanted)]
     flags: dict[str, Json] = {}
     environment: dict[str, str] = {}
-    for profile in matching:
-        for item in fields(ServingProfile):
-            value = getattr(profile, item.name)
-            if item.name not in _SELECTORS and value not in (None, {}):
-                values[item.name] = value
+    for profile in found:
         flags.update(profile.flags)
         environment.update(profile.environment)
-    values.update(flags=flags, environment=environment)
-    source = "; ".join(dict.fromkeys(profile.source for profile in matching))
-    return replace(ServingProfile(source=source or "no documented settings"), **values)
+    sources = dict.fromkeys(profile.source for profile in found)
+    return ServingProfile(
+        source="; ".join(sources) or "no documented settings",
+        tensor_parallel_size=_last(one.tensor_parallel_size for one in found),
+        data_parallel_size=_last(one.data_parallel_size for one in found),
+        data_parallel_size_local=_last(one.data_parallel_size_local for one in found),
+        expert_parallel=_last(one.expert_parallel for one in found),
+        max_model_len=_last(one.max_model_len for one in found),
+        max_num_seqs=_last(one.max_num_seqs for one in found),
+        max_num_batched_tokens=_last(one.max_num_batched_tokens for one in found),
+        gpu_memory_utilization=_last(one.gpu_memory_utilization for one in found),
+        kv_connector=_last(one.kv_connector for one in found),
+        shm_size_bytes=_last(one.shm_size_bytes for one in found),
+        flags=flags,
+        environment=environment,
+    )
+
+
+def _last(values: Iterable[T | None]) -> T | None:
+    given = [value for value in values if value is not None]
+    return given[-1] if given else None
 
 
 def _selects(selector: tuple[str, ...], value: str) -> bool:

@@ -1,10 +1,16 @@
 """The sizes that the engines of a role run with, and how it drafts."""
 
 from deployments.planning.context import PlanContext, RoleSettings
-from deployments.planning.counts import WITHOUT_PREFILL, Count, must_be_equal, recommended
+from deployments.planning.counts import (
+    WITHOUT_PREFILL,
+    Count,
+    must_be_equal,
+    recommended,
+)
 from deployments.planning.engines.profile import VLLM_ASCEND
 from deployments.planning.engines.speculative import SpeculativeConfig
-from deployments.planning.methods import Method, Need, FACTS
+from deployments.planning.errors import PlanningError
+from deployments.planning.methods import FACTS, Need
 from deployments.planning.plan import Role
 from deployments.planning.topology import RoleLayout
 
@@ -47,7 +53,9 @@ def _count(context: PlanContext, layout: RoleLayout) -> Count | None:
     if method is None:
         return None
     role = layout.role
-    told = recommended(context.model, method, context.documented_for, role, context.drafter)
+    told = recommended(
+        context.model, method, context.documented_for, role, context.drafter
+    )
     eager = told.draft_eager if told else None
     asked = layout.spec.num_speculative_tokens
     shared = role is not Role.PREFILL or must_be_equal(context.model, method)
@@ -57,6 +65,10 @@ def _count(context: PlanContext, layout: RoleLayout) -> Count | None:
         asked = _asked_of_decode(context)
     if asked is None:
         return told
+    if asked < 0:
+        raise PlanningError(
+            f"The {role.value} role cannot draft {asked} tokens; use 0 for none, or 1 and more."
+        )
     if asked == 0 or (role is Role.PREFILL and method in WITHOUT_PREFILL):
         return None
     return Count(value=asked, source="the revision", published=False, draft_eager=eager)
@@ -78,9 +90,13 @@ def _speculative(context: PlanContext, count: Count | None) -> SpeculativeConfig
         num_speculative_tokens=count.value,
         model=drafter_path(context),
         draft_eager=_draft_eager(context, count),
-        draft_tensor_parallel_size=drafter.draft_tensor_parallel_size if drafter else None,
+        draft_tensor_parallel_size=drafter.draft_tensor_parallel_size
+        if drafter
+        else None,
         max_model_len=drafter.max_model_len if drafter else None,
-        prompt_lookup_max=PROMPT_LOOKUP_MAX if FACTS[method].need is Need.NOTHING else None,
+        prompt_lookup_max=PROMPT_LOOKUP_MAX
+        if FACTS[method].need is Need.NOTHING
+        else None,
     )
 
 
@@ -117,5 +133,3 @@ def _batched(layout: RoleLayout, needed: int) -> int | None:
     if documented is None:
         return None
     return max(documented, needed) if layout.role is not Role.PREFILL else documented
-
-

@@ -21,7 +21,9 @@ class Arguments:
             return self
         text = None if value is True else argument_text(value)
         if flag in dict(self.flags):
-            kept = tuple((name, text if name == flag else old) for name, old in self.flags)
+            kept = tuple(
+                (name, text if name == flag else old) for name, old in self.flags
+            )
             return Arguments(self.model, kept)
         return Arguments(self.model, (*self.flags, (flag, text)))
 

@@ -10,9 +10,9 @@ from typing import ClassVar
 from pydantic import ConfigDict
 
 from deployments.planning.canonical import Json
-from deployments.planning.reading import read_document
 from deployments.planning.errors import PlanningError
 from deployments.planning.methods import FACTS, Method
+from deployments.planning.reading import read_document
 from deployments.planning.versions import Version, parse_version
 
 VLLM = "vllm"
@@ -91,7 +91,9 @@ def shipped_profiles() -> tuple[EngineProfile, ...]:
         for item in folder.iterdir()
         if item.name.endswith(".json")
     ]
-    return tuple(sorted(profiles, key=lambda one: (one.engine, parse_version(one.version))))
+    return tuple(
+        sorted(profiles, key=lambda one: (one.engine, parse_version(one.version)))
+    )
 
 
 def find_profile(reference: str) -> EngineProfile:
@@ -110,4 +112,6 @@ def find_profile(reference: str) -> EngineProfile:
         if (profile.engine, parse_version(profile.version)) == wanted:
             return profile
     known = ", ".join(profile.name for profile in shipped_profiles())
-    raise PlanningError(f"No profile of {reference} ships with this panel; it knows {known}.")
+    raise PlanningError(
+        f"No profile of {reference} ships with this panel; it knows {known}."
+    )

@@ -74,7 +74,9 @@ class Ascend:
             mounts=tuple(Mount(source=path, target=path) for path in sorted(mounts)),
             environment=self._environment(placement),
             cap_add=("DAC_OVERRIDE", "SYS_NICE"),
-            network_mode=NetworkMode.HOST if placement.spans_hosts else NetworkMode.BRIDGE,
+            network_mode=NetworkMode.HOST
+            if placement.spans_hosts
+            else NetworkMode.BRIDGE,
             shm_size_bytes=1 << 30,
             memory_lock=placement.spans_hosts,
             beyond=_BEYOND + ((_HOST_NETWORK,) if placement.spans_hosts else ()),

@@ -41,7 +41,9 @@ class Nvidia:
             )
         return ContainerNeeds(
             device_requests=(request,) if ids else (),
-            network_mode=NetworkMode.HOST if placement.spans_hosts else NetworkMode.BRIDGE,
+            network_mode=NetworkMode.HOST
+            if placement.spans_hosts
+            else NetworkMode.BRIDGE,
             shm_size_bytes=16 << 30,
             memory_lock=placement.spans_hosts,
             beyond=tuple(beyond),

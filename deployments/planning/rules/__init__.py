@@ -14,5 +14,8 @@ def find_all(context: PlanContext) -> tuple[Finding, ...]:
     """Return the findings of every rule, errors first, in an order that never changes."""
     found = {finding for rule in RULES for finding in rule(context)}
     return tuple(
-        sorted(found, key=lambda one: (_RANK[one.severity], one.code, one.evidence, one.message))
+        sorted(
+            found,
+            key=lambda one: (_RANK[one.severity], one.code, one.evidence, one.message),
+        )
     )
