@@ -34,7 +34,7 @@ slow: dev ## run the tests that take minutes each
 	@$(VENV)/python -m tests.environment -m slow tests
 
 audit: dev ## look for known weaknesses in the locked packages
-	@$(VENV)/python -m pip_audit --require-hashes --disable-pip --requirement requirements.txt
+	@$(VENV)/uv tool run pip-audit --require-hashes --disable-pip --requirement requirements.txt
 
 lock: dev ## write the lock files from pyproject.toml
 	@$(VENV)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 \

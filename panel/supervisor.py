@@ -65,7 +65,13 @@ def run(directory: Path, port: int, stop: Stop) -> None:
     with ExitStack() as running:
         running.enter_context(only_one(directory))
         require_free(port)
-        environment = {**settings, **os.environ, "PYTHONUNBUFFERED": "1"}
+        environment = {
+            **{key: value for key, value in os.environ.items() if key != "SECRET_KEY"},
+            **settings,
+            "PYTHONUNBUFFERED": "1",
+        }
+        if given := os.environ.get("REDIS_URL"):
+            environment["REDIS_URL"] = given
         redis = broker(directory)
         if redis is not None:
             running.callback(redis.child.stop)

@@ -34,6 +34,8 @@ def lab_environment(directory: Path) -> dict[str, str]:
         "ALLOWED_HOSTS": "127.0.0.1,localhost,[::1]",
         "REDIS_URL": f"unix://{directory / 'redis' / 'redis.sock'}",
         "LAB_MODE": "1",
+        "DEBUG": "0",
+        "SERVED_OVER_HTTPS": "0",
     }
 
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-__all__ = ["Child", "LabError", "free_port", "port_is_free", "wait_until"]
+__all__ = ["Child", "LabError", "die_with", "free_port", "port_is_free", "wait_until"]
 
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
@@ -54,7 +54,7 @@ class Child:
                     stderr=subprocess.STDOUT,
                     env=dict(self.environment),
                     start_new_session=True,
-                    preexec_fn=_die_with(os.getpid()),  # noqa: PLW1509
+                    preexec_fn=die_with(os.getpid()),  # noqa: PLW1509
                     user=self.user,
                     group=self.user,
                     extra_groups=[] if self.user else None,
@@ -138,8 +138,11 @@ def _kill_group(leader: int) -> None:
         os.killpg(leader, signal.SIGKILL)
 
 
-def _die_with(parent: int) -> Callable[[], None] | None:
-    """Ask Linux to end the child when its parent is killed."""
+def die_with(parent: int) -> Callable[[], None] | None:
+    """Return what makes Linux end a new child when its parent is killed.
+
+    For ``preexec_fn``; None on other systems, which cannot promise that.
+    """
     libc = _LIBC
     if libc is None:
         return None

@@ -1,0 +1,86 @@
+"""The phases of a full test run, in the order in which they find mistakes fastest."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+__all__ = ["PHASES", "REPORTS", "Phase", "selection"]
+
+TOP = Path(__file__).resolve().parent.parent.parent
+REPORTS = TOP / "test-results"
+PURE = ("tests/planning", "tests/telemetry")
+ON_POSTGRES = ("tests/models", "tests/selectors", "tests/services", "tests/tasks")
+PLAIN = "not docker and not faults and not browser and not slow"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Phase:
+    """One program to run: its name, its arguments, and how long it should take."""
+
+    name: str
+    limit_s: int
+    command: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    reports: bool = True
+
+
+def pytest(name: str, *arguments: str) -> tuple[str, ...]:
+    """Return the command of a pytest run that leaves a report."""
+    report = f"--junitxml={REPORTS / f'{name}.xml'}"
+    return (sys.executable, "-m", "pytest", "-q", report, *arguments)
+
+
+def selection(arguments: list[str]) -> Phase:
+    """Return the one phase that runs what somebody asked for."""
+    command = pytest("selection", *arguments)
+    return Phase(name="selection", limit_s=24 * 60, command=command)
+
+
+PHASES = (
+    Phase(
+        name="checks",
+        limit_s=2 * 60,
+        command=(sys.executable, "-m", "tests.environment.checks"),
+        environment={"DEBUG": "1"},
+        reports=False,
+    ),
+    Phase(name="pure", limit_s=60, command=pytest("pure", "-n2", *PURE)),
+    Phase(
+        name="sqlite",
+        limit_s=4 * 60,
+        command=pytest(
+            "sqlite",
+            *("-n2", "-m", PLAIN, "--ignore=tests/e2e"),
+            *(f"--ignore={folder}" for folder in PURE),
+            "tests",
+        ),
+    ),
+    Phase(
+        name="postgres",
+        limit_s=60,
+        command=pytest("postgres", "-n2", "-m", PLAIN, *ON_POSTGRES),
+        environment={"DATABASE_URL": "DATABASE_URL_POSTGRES"},
+    ),
+    Phase(
+        name="docker",
+        limit_s=4 * 60,
+        command=pytest(
+            "docker",
+            *("-m", "docker and not faults and not slow"),
+            *("--ignore=tests/e2e", "tests"),
+        ),
+    ),
+    Phase(
+        name="faults",
+        limit_s=6 * 60,
+        command=pytest(
+            "faults", "-m", "faults and not slow", "--ignore=tests/e2e", "tests"
+        ),
+    ),
+    Phase(
+        name="browser",
+        limit_s=6 * 60,
+        command=pytest("browser", "-m", "not slow", "tests/e2e"),
+    ),
+)
