@@ -2,15 +2,13 @@
 
 from enum import StrEnum
 
-from django.db.models import F, Q, QuerySet
-from django.utils import timezone
+from django.db.models import QuerySet
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from deployments.models import (
     Approval,
     ApprovalRequest,
-    RequestState,
     RoleGrant,
     Team,
     TeamRole,
@@ -38,9 +36,6 @@ OBSTACLE_SENTENCES: dict[Obstacle, Promise] = {
         "You became an approver after this request was made; it needs another."
     ),
 }
-
-_CLUSTER = "plan__revision__deployment__cluster"
-_MEMBER = f"{_CLUSTER}__team__memberships"
 
 
 def team_of(request: ApprovalRequest) -> Team:
@@ -87,30 +82,6 @@ def possible_approvers(request: ApprovalRequest) -> QuerySet[User]:
         grants = grants.filter(created_at__lte=request.created_at)
         people = people.exclude(pk__in=author_ids(request))
     return people.filter(pk__in=grants.values("membership__user"))
-
-
-def requests_to_decide(user: User) -> QuerySet[ApprovalRequest]:
-    """Open requests that this person may decide on, in one query; the navigation counts them."""
-    lenient = Q(
-        **{
-            "requires_other_approver": False,
-            f"{_CLUSTER}__requires_other_approver": False,
-        }
-    )
-    another = (
-        ~Q(submitted_by=user)
-        & ~Q(plan__revision__created_by=user)
-        & Q(**{f"{_MEMBER}__grants__created_at__lte": F("created_at")})
-    )
-    return ApprovalRequest.objects.filter(
-        lenient | another,
-        state=RequestState.OPEN,
-        expires_at__gt=timezone.now(),
-        **{
-            f"{_MEMBER}__user": user,
-            f"{_MEMBER}__grants__role": TeamRole.APPROVER,
-        },
-    )
 
 
 def _grants(user: User, request: ApprovalRequest) -> QuerySet[RoleGrant]:

@@ -24,14 +24,12 @@ from deployments.models import (
 from deployments.planning.plan import Plan as PlanValue
 from deployments.planning.plan import PlannedReplica
 from deployments.selectors.plans import stored_plan
+from deployments.selectors.releases import REMOVABLE, STOPPABLE
 from deployments.selectors.votes import team_of
 from deployments.services.access import require_role
 from deployments.services.approvals import check_approval
 from deployments.services.errors import ConflictError
 from deployments.services.outbox import add_command, command_with_key
-
-STOPPABLE = (ReleaseState.LIVE, ReleaseState.FAILED, ReleaseState.BLOCKED)
-REMOVABLE = (ReleaseState.STOPPED, ReleaseState.FAILED, ReleaseState.CANCELLED)
 
 
 def start_release(

@@ -1,0 +1,152 @@
+"""The journal of a release as phases: when each began, how long it took, what happened in it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from deployments.models import CHANGING_STATES, Release, ReleaseEvent, ReleaseState
+
+STEPS_OF: dict[ReleaseState, tuple[str, ...]] = {
+    ReleaseState.PREFLIGHT: ("VALIDATE", "BOOK"),
+    ReleaseState.PULLING: ("PULL",),
+    ReleaseState.CREATING: ("STOP_OLD", "CREATE"),
+    ReleaseState.STARTING: ("START", "WAIT_READY"),
+    ReleaseState.VERIFYING: ("SMOKE", "SWITCH", "REMOVE_OLD"),
+}
+ORDER = (ReleaseState.QUEUED, *STEPS_OF)
+_PHASE_OF = {step: phase for phase, steps in STEPS_OF.items() for step in steps}
+NOTES_A_PHASE = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phase:
+    """One phase of the timeline.
+
+    ``state`` is ``done``, ``current``, ``failed`` or ``later``; ``elapsed`` and ``deadline`` are
+    seconds, ``None`` where they are unknown; ``began_at`` is set while time runs on.
+    """
+
+    key: str
+    name: str
+    state: str
+    elapsed: float | None = None
+    deadline: float | None = None
+    began_at: datetime | None = None
+    notes: tuple[str, ...] = ()
+    pull: "Pull | None" = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pull:
+    """How far the image is, in bytes; ``total`` is ``None`` while the registry has not said."""
+
+    done: int
+    total: int | None
+
+    @property
+    def share(self) -> float | None:
+        """The part that is here, from 0 to 1."""
+        return min(1.0, self.done / self.total) if self.total else None
+
+
+def phases(
+    release: Release, events: Sequence[ReleaseEvent], now: datetime
+) -> tuple[Phase, ...]:
+    """The timeline from queued to live; what came after (stopping, stopped) is not in it."""
+    started = _starts(release, events)
+    reached = _reached(release, started)
+    rows = []
+    for place, state in enumerate(ORDER):
+        rows.append(
+            _phase(release, state, _tone(release, place, reached), started, now)
+        )
+    live = "done" if release.live_at else "later"
+    rows = [_with_events(row, events) for row in rows]
+    return (
+        *rows,
+        Phase(key=ReleaseState.LIVE, name=str(ReleaseState.LIVE.label), state=live),
+    )
+
+
+def _starts(
+    release: Release, events: Sequence[ReleaseEvent]
+) -> dict[ReleaseState, datetime]:
+    found = {ReleaseState.QUEUED: release.created_at}
+    for event in events:
+        phase = _PHASE_OF.get(event.step)
+        if phase is not None:
+            found.setdefault(phase, event.created_at)
+    state = ReleaseState(release.state)
+    if state in ORDER:
+        found.setdefault(state, release.state_since)
+    return found
+
+
+def _reached(release: Release, started: dict[ReleaseState, datetime]) -> int:
+    if release.state in ORDER:
+        return ORDER.index(ReleaseState(release.state))
+    return max(ORDER.index(state) for state in started)
+
+
+def _tone(release: Release, place: int, reached: int) -> str:
+    if release.live_at or place < reached:
+        return "done"
+    if place > reached:
+        return "later"
+    return "current" if release.state in CHANGING_STATES else "failed"
+
+
+def _phase(
+    release: Release,
+    state: ReleaseState,
+    tone: str,
+    started: dict[ReleaseState, datetime],
+    now: datetime,
+) -> Phase:
+    began = started.get(state)
+    running = tone == "current"
+    ended = now if running else _end(release, state, started)
+    limit = release.deadline_at if running else None
+    return Phase(
+        key=state,
+        name=str(state.label),
+        state=tone,
+        elapsed=(ended - began).total_seconds() if began and ended else None,
+        deadline=(limit - began).total_seconds() if limit and began else None,
+        began_at=began if running else None,
+    )
+
+
+def _end(
+    release: Release, state: ReleaseState, started: dict[ReleaseState, datetime]
+) -> datetime | None:
+    later = [
+        started[phase] for phase in ORDER[ORDER.index(state) + 1 :] if phase in started
+    ]
+    return min(later) if later else (release.live_at or release.ended_at)
+
+
+def _with_events(phase: Phase, events: Sequence[ReleaseEvent]) -> Phase:
+    mine = [event for event in events if _PHASE_OF.get(event.step) == phase.key]
+    if not mine:
+        return phase
+    told = [event.message for event in mine if event.message]
+    return Phase(
+        key=phase.key,
+        name=phase.name,
+        state=phase.state,
+        elapsed=phase.elapsed,
+        deadline=phase.deadline,
+        began_at=phase.began_at,
+        notes=tuple(told[-NOTES_A_PHASE:]),
+        pull=_pull(mine) if phase.state == "current" else None,
+    )
+
+
+def _pull(events: Sequence[ReleaseEvent]) -> Pull | None:
+    for event in reversed(events):
+        done = event.detail.get("bytes_done")
+        if isinstance(done, int):
+            total = event.detail.get("bytes_total")
+            return Pull(done=done, total=total if isinstance(total, int) else None)
+    return None

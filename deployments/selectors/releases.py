@@ -1,0 +1,220 @@
+"""What the page of a release shows, and the stamp that says whether anything changed."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+
+from django.utils import timezone
+
+from deployments.models import (
+    CHANGING_STATES,
+    CommandState,
+    Decision,
+    Release,
+    ReleaseEvent,
+    ReleaseState,
+    Replica,
+    TeamRole,
+    User,
+)
+from deployments.models.scope import ScopedQuerySet
+from deployments.planning.errors import PlanningError
+from deployments.planning.methods import normalise_method
+from deployments.planning.plan import Plan, PlannedReplica
+from deployments.selectors.access import has_role
+from deployments.selectors.phases import Phase, phases
+from deployments.selectors.plans import stored_plan
+
+JOURNAL_LINES = 40
+STOPPABLE = (ReleaseState.LIVE, ReleaseState.FAILED, ReleaseState.BLOCKED)
+REMOVABLE = (ReleaseState.STOPPED, ReleaseState.FAILED, ReleaseState.CANCELLED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaLine:
+    """A replica as it was planned and as it was last seen."""
+
+    row: Replica
+    planned: PlannedReplica | None
+
+    @property
+    def devices(self) -> str:
+        """Device numbers on the host; empty when there are none."""
+        return ", ".join(map(str, self.planned.devices)) if self.planned else ""
+
+    @property
+    def ports(self) -> str:
+        """Published ports of the host; empty when there are none."""
+        ports = self.planned.container.ports if self.planned else ()
+        return ", ".join(str(port.host) for port in ports)
+
+    @property
+    def proof(self) -> str:
+        """What the start-up log proves: ``match``, ``differs``, ``waiting`` or ``off``.
+
+        ``off`` means that the plan expects no speculation and the log shows none.
+        """
+        expected = self.planned.speculation if self.planned else None
+        if not self.row.verified_method:
+            return "waiting" if expected else "off"
+        same = expected is not None and (
+            _method(expected.method) == _method(self.row.verified_method)
+            and expected.num_speculative_tokens
+            == self.row.verified_num_speculative_tokens
+        )
+        return "match" if same else "differs"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseProgress:
+    """The part of the page that changes while a release runs."""
+
+    release: Release
+    phases: tuple[Phase, ...]
+    replicas: tuple[ReplicaLine, ...]
+    journal: tuple[ReleaseEvent, ...]
+    moving: bool
+    cancelling: bool
+    stamp: str
+
+    @property
+    def current(self) -> Phase | None:
+        """The phase that runs now."""
+        return next((one for one in self.phases if one.state == "current"), None)
+
+    @property
+    def failed(self) -> Phase | None:
+        """The phase in which the release ended early."""
+        return next((one for one in self.phases if one.state == "failed"), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseActions:
+    """What this person may ask for now."""
+
+    cancel: bool
+    stop: bool
+    remove: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleasePage:
+    """Everything on the page of a release."""
+
+    progress: ReleaseProgress
+    actions: ReleaseActions
+    plan: Plan | None
+    approved_by: tuple[str, ...]
+    hosts: str
+
+
+def releases_for(user: User) -> ScopedQuerySet[Release]:
+    """Releases of the person's teams with what their pages read."""
+    return Release.objects.for_user(user).select_related(
+        "deployment__cluster__team",
+        "plan__revision__deployment__cluster__team",
+        "request",
+        "started_by",
+        "replaces__plan__revision",
+    )
+
+
+def release_page(user: User, release: Release) -> ReleasePage:
+    """Read the page of one release."""
+    plan = readable_plan(release)
+    progress = release_progress(release, plan)
+    votes = release.request.approvals.filter(decision=Decision.APPROVE)
+    return ReleasePage(
+        progress=progress,
+        actions=_actions(user, progress),
+        plan=plan,
+        approved_by=tuple(votes.values_list("user_name", flat=True)),
+        hosts=", ".join(dict.fromkeys(one.row.host.name for one in progress.replicas)),
+    )
+
+
+def release_progress(release: Release, plan: Plan | None) -> ReleaseProgress:
+    """Read the changing part of one release."""
+    events = list(release.events.select_related("replica"))
+    replicas = list(release.replicas.select_related("host"))
+    command = release.commands.filter(
+        state__in=[CommandState.READY, CommandState.RUNNING]
+    ).first()
+    cancelling = command is not None and command.cancel_requested_at is not None
+    moving = release.state in CHANGING_STATES or command is not None
+    return ReleaseProgress(
+        release=release,
+        phases=phases(release, events, timezone.now()),
+        replicas=tuple(
+            ReplicaLine(row=row, planned=planned_replica(plan, row)) for row in replicas
+        ),
+        journal=tuple(events[-JOURNAL_LINES:]),
+        moving=moving,
+        cancelling=cancelling,
+        stamp=_stamp(
+            [
+                release.state,
+                str(release.state_since),
+                str(release.deadline_at),
+                release.cause,
+                release.next_action,
+                release.warning,
+                moving,
+                cancelling,
+                [[one.sequence, one.message, one.detail] for one in events[-3:]],
+                [_seen(replica) for replica in replicas],
+            ]
+        ),
+    )
+
+
+def readable_plan(release: Release) -> Plan | None:
+    """The stored plan; ``None`` when this panel cannot read it or it was tampered with."""
+    try:
+        return stored_plan(release.plan)
+    except PlanningError:
+        return None
+
+
+def planned_replica(plan: Plan | None, row: Replica) -> PlannedReplica | None:
+    """What was planned for a replica."""
+    replicas = plan.replicas if plan else ()
+    return next(
+        (one for one in replicas if one.role == row.role and one.rank == row.rank), None
+    )
+
+
+def _seen(replica: Replica) -> list[object]:
+    return [
+        replica.state,
+        replica.container_id,
+        replica.exit_code,
+        replica.ready,
+        replica.verified_method,
+        replica.verified_num_speculative_tokens,
+    ]
+
+
+def _stamp(facts: list[object]) -> str:
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
+
+
+def _actions(user: User, progress: ReleaseProgress) -> ReleaseActions:
+    release = progress.release
+    may = has_role(user, release.deployment.cluster.team, TeamRole.OPERATOR)
+    deploying = progress.moving and release.state not in {
+        ReleaseState.STOPPING,
+        *REMOVABLE,
+    }
+    return ReleaseActions(
+        cancel=may and deploying and not progress.cancelling,
+        stop=may and not progress.moving and release.state in STOPPABLE,
+        remove=may and not progress.moving and release.state in REMOVABLE,
+    )
+
+
+def _method(spelling: str) -> str:
+    try:
+        return normalise_method(spelling)
+    except PlanningError:
+        return spelling
