@@ -1,0 +1,1 @@
+"""One ContainerSpec, three renderings: a compose service, a launch script, Engine API arguments."""
