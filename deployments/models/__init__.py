@@ -23,7 +23,7 @@ from deployments.models.release import (
 )
 from deployments.models.team import Membership, RoleGrant, Team, TeamRole
 from deployments.models.telemetry import AcceptanceSample, LogCursor, LogGap
-from deployments.models.user import Theme, User
+from deployments.models.user import Density, Theme, User
 
 __all__ = [
     "CHANGING_STATES",
@@ -38,6 +38,7 @@ __all__ = [
     "CommandKind",
     "CommandState",
     "Decision",
+    "Density",
     "Deployment",
     "Device",
     "Drafter",

@@ -13,17 +13,31 @@ class Theme(models.TextChoices):
     DARK = "dark", _("Dark")
 
 
+class Density(models.TextChoices):
+    """Height of table rows."""
+
+    COMFORTABLE = "comfortable", _("Comfortable")
+    COMPACT = "compact", _("Compact")
+
+
 class User(AbstractUser):
-    """A person, with the language, time zone and theme that their pages use."""
+    """A person, with the language, time zone, theme and density that their pages use."""
 
     language = models.CharField(max_length=10, blank=True, default="")
     time_zone = models.CharField(max_length=64, blank=True, default="")
     theme = models.CharField(max_length=8, choices=Theme.choices, default=Theme.SYSTEM)
+    density = models.CharField(
+        max_length=12, choices=Density.choices, default=Density.COMFORTABLE
+    )
 
     class Meta(AbstractUser.Meta):
         constraints = [
             models.CheckConstraint(
                 name="user_theme_known", condition=models.Q(theme__in=Theme.values)
+            ),
+            models.CheckConstraint(
+                name="user_density_known",
+                condition=models.Q(density__in=Density.values),
             ),
         ]
 

@@ -72,4 +72,5 @@ MANIFEST: Mapping[str, Permission] = {
     "host": _read,
     "cluster": Permission(methods=BOTH, role=TeamRole.ADMIN),
     "settings": Permission(methods=BOTH),
+    "settings-theme": Permission(methods=CHANGE),
 }

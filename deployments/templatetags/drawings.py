@@ -1,0 +1,127 @@
+"""Small drawings in SVG whose geometry needs arithmetic: position strip, sparkline, memory bar."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Protocol
+
+from django import template
+from django.utils.translation import gettext
+
+from deployments.templatetags.figures import percent
+
+register = template.Library()
+
+CELL_STEP = 11
+CELL_HEIGHT = 17
+SPARK_WIDTH, SPARK_HEIGHT, SPARK_EDGE = 136.0, 30.0, 4.0
+TICKS = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One draft position; ``filled`` is the height of its accepted share in pixels."""
+
+    x: str
+    y: str
+    filled: str
+
+
+def _px(value: float) -> str:
+    return f"{value:.1f}"
+
+
+@register.inclusion_tag("components/strip.html")
+def strip(
+    rates: Sequence[float | None] | None, positions: int | None = None
+) -> dict[str, Any]:
+    """The position strip: the target's own token, then one cell per draft position.
+
+    ``rates`` are accepted shares from 0 to 1 by position, ``positions`` the number of cells where
+    nothing was measured.
+    """
+    shares = list(rates or [None] * (positions or 0))
+    cells = [
+        Cell(
+            x=_px(CELL_STEP * (place + 1) + 0.5),
+            y=_px(0.5 + CELL_HEIGHT * (1 - min(share or 0.0, 1.0))),
+            filled=_px(CELL_HEIGHT * min(share or 0.0, 1.0)),
+        )
+        for place, share in enumerate(shares)
+    ]
+    said = ", ".join(percent(share) for share in shares)
+    label = gettext("Accepted by position: %(rates)s") % {"rates": said}
+    if all(share is None for share in shares):
+        label = gettext("%(count)s draft positions, nothing measured") % {
+            "count": len(shares)
+        }
+    return {
+        "cells": cells,
+        "width": CELL_STEP * (len(shares) + 1) - 1,
+        "height": CELL_HEIGHT + 2,
+        "own_height": CELL_HEIGHT,
+        "label": label,
+    }
+
+
+@register.inclusion_tag("components/spark.html")
+def spark(values: Sequence[float | None], label: str = "") -> dict[str, Any]:
+    """A line over evenly spaced values; ``None`` is a gap, drawn as one."""
+    points = [
+        (place * (SPARK_WIDTH - SPARK_EDGE) / max(len(values) - 1, 1), value)
+        for place, value in enumerate(values)
+    ]
+    seen = [value for value in values if value is not None]
+    low, high = (min(seen), max(seen)) if seen else (0.0, 0.0)
+    span = (high - low) or 1.0
+
+    def height(value: float) -> float:
+        return (
+            SPARK_HEIGHT
+            - SPARK_EDGE
+            - (value - low) / span * (SPARK_HEIGHT - 2 * SPARK_EDGE)
+        )
+
+    lines, gaps = [], []
+    for is_gap, run in groupby(points, key=lambda point: point[1] is None):
+        stretch = list(run)
+        if is_gap:
+            gaps.append(f"M{_px(stretch[0][0])} 15H{_px(stretch[-1][0])}")
+        else:
+            steps = [f"{_px(x)} {_px(height(y))}" for x, y in stretch if y is not None]
+            lines.append("M" + "L".join(steps))
+    last = next(((x, y) for x, y in reversed(points) if y is not None), None)
+    dot = (_px(last[0]), _px(height(last[1]))) if last and last[1] is not None else None
+    return {"line": "".join(lines), "gap": "".join(gaps), "dot": dot, "label": label}
+
+
+class MemoryPart(Protocol):
+    """What a memory bar shows of one part; ``kind`` is weights, drafter, graphs, kv or free."""
+
+    kind: str
+    label: str
+    size_bytes: int
+
+
+@register.inclusion_tag("components/memory.html")
+def memory_bar(
+    parts: Iterable[MemoryPart], capacity_bytes: int | None
+) -> dict[str, Any]:
+    """One device's memory to scale, with a ruler; no drawing where the capacity is unknown."""
+    listed = list(parts)
+    boxes: list[dict[str, str]] = []
+    start = 0.0
+    for part in listed if capacity_bytes else []:
+        width = part.size_bytes / (capacity_bytes or 1) * 100
+        boxes.append(
+            {"kind": part.kind, "x": f"{start:.2f}%", "width": f"{width:.2f}%"}
+        )
+        start += width
+    ticks = [
+        {
+            "x": f"{place * 100 // TICKS}%",
+            "bytes": (capacity_bytes or 0) * place // TICKS,
+        }
+        for place in range(TICKS + 1)
+    ]
+    return {"parts": listed, "boxes": boxes, "ticks": ticks, "capacity": capacity_bytes}

@@ -1,0 +1,140 @@
+"""The frame around every page: navigation, teams, language and theme."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from django import template
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
+from django.http import HttpRequest
+from django.template import Context
+from django.urls import NoReverseMatch, reverse
+from django.utils.translation import get_language, get_language_info
+from django.utils.translation import gettext_lazy as _
+
+from deployments.models import Team, Theme, User
+from deployments.selectors.waiting import decidable_requests
+
+register = template.Library()
+
+GROUPS: tuple[tuple[tuple[str, Any], ...], ...] = (
+    (
+        ("overview", _("Overview")),
+        ("deployment-list", _("Deployments")),
+        ("approval-list", _("Approvals")),
+    ),
+    (("plan", _("Plan")),),
+    (("catalog", _("Catalog")), ("fleet", _("Fleet"))),
+    (("settings", _("Settings")),),
+)
+SECTION_BY_PREFIX = {
+    "overview": "overview",
+    "deployment": "deployment-list",
+    "release": "deployment-list",
+    "approval": "approval-list",
+    "stored-plan": "approval-list",
+    "plan": "plan",
+    "catalog": "catalog",
+    "fleet": "fleet",
+    "host": "fleet",
+    "cluster": "fleet",
+    "settings": "settings",
+    "account": "settings",
+    "mfa": "settings",
+}
+THEME_AFTER = {
+    Theme.SYSTEM: Theme.LIGHT,
+    Theme.LIGHT: Theme.DARK,
+    Theme.DARK: Theme.SYSTEM,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One line of the navigation; ``waiting`` counts what waits for the person."""
+
+    url: str
+    label: Any
+    current: bool
+    waiting: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """What stands around the page for one person."""
+
+    groups: tuple[tuple[Entry, ...], ...]
+    teams: tuple[str, ...]
+    theme: Theme
+    next_theme: Theme
+    theme_names: str
+
+
+@register.simple_tag(takes_context=True)
+def frame(context: Context) -> Frame | None:
+    """Navigation and person, in two queries; ``None`` for people who are not logged in."""
+    request: HttpRequest = context["request"]
+    user = request.user
+    if isinstance(user, AnonymousUser):
+        return None
+    theme = Theme(user.theme)
+    return Frame(
+        groups=_groups(request, user),
+        teams=tuple(
+            Team.objects.filter(memberships__user=user).values_list("name", flat=True)
+        ),
+        theme=theme,
+        next_theme=THEME_AFTER[theme],
+        theme_names=json.dumps({t.value: str(t.label).lower() for t in THEME_AFTER}),
+    )
+
+
+def _groups(request: HttpRequest, user: User) -> tuple[tuple[Entry, ...], ...]:
+    match = request.resolver_match
+    section = section_of(match.view_name if match else "")
+    waiting = decidable_requests(user).count()
+    return tuple(
+        tuple(
+            Entry(
+                url=url,
+                label=label,
+                current=name == section,
+                waiting=waiting if name == "approval-list" else 0,
+            )
+            for name, label in group
+            if (url := _address(name))
+        )
+        for group in GROUPS
+    )
+
+
+def _address(name: str) -> str:
+    try:
+        return reverse(name)
+    except NoReverseMatch:
+        return ""
+
+
+def section_of(view_name: str) -> str:
+    """The navigation entry that a view belongs to; empty for none."""
+    matches = [prefix for prefix in SECTION_BY_PREFIX if view_name.startswith(prefix)]
+    return SECTION_BY_PREFIX[max(matches, key=len)] if matches else ""
+
+
+@register.simple_tag
+def other_languages() -> list[dict[str, str]]:
+    """Every language of the panel but the one of this page, each in its own name."""
+    current = get_language()
+    return [
+        {"code": code, "name": str(get_language_info(code)["name_local"])}
+        for code, _name in settings.LANGUAGES
+        if code != current
+    ]
+
+
+@register.simple_tag
+def language_tag() -> str:
+    """The language of the page as browsers name it: ``en``, ``zh-Hans``."""
+    main, _dash, script = (get_language() or "en").partition("-")
+    return f"{main}-{script.title()}" if script else main

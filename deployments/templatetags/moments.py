@@ -1,0 +1,74 @@
+"""Times as people read them: relative, with the exact time in the person's zone as title."""
+
+from datetime import datetime
+
+from django import template
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+
+from deployments.templatetags.figures import SPACE
+
+register = template.Library()
+
+DAYS_AS_DISTANCE = 30
+STEPS = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
+
+
+def relative(value: datetime, now: datetime) -> str:
+    """The distance in its largest unit; a date beyond thirty days."""
+    seconds = (now - value).total_seconds()
+    distance = round(abs(seconds))
+    if distance >= DAYS_AS_DISTANCE * 86400:
+        return date_format(timezone.localtime(value), "DATE_FORMAT")
+    if distance == 0:
+        return gettext("now")
+    length, unit = next(step for step in STEPS if distance >= step[0])
+    amount = f"{distance // length}{SPACE}{gettext(unit)}"
+    text = gettext("%(distance)s ago") if seconds >= 0 else gettext("in %(distance)s")
+    return text % {"distance": amount}
+
+
+def exact(value: datetime) -> str:
+    """Date, time and zone: 2026-11-27 14:31:05 CST."""
+    return timezone.localtime(value).strftime("%Y-%m-%d %H:%M:%S %Z")
+
+
+def _element(value: datetime, text: str) -> SafeString:
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>',
+        value.isoformat(),
+        exact(value),
+        text,
+    )
+
+
+@register.simple_tag
+def moment(value: datetime | None) -> SafeString | str:
+    """``2 h ago`` with the exact time as title; "never" where there is no time."""
+    if value is None:
+        return gettext("never")
+    return _element(value, relative(value, timezone.now()))
+
+
+@register.simple_tag
+def clock(value: datetime) -> SafeString:
+    """The time of day in the person's zone, to the second, for journals."""
+    return _element(value, timezone.localtime(value).strftime("%H:%M:%S"))
+
+
+@register.simple_tag
+def since(value: datetime | None) -> SafeString | str:
+    """``since 14:02, 2 h``; nothing where there is no time."""
+    if value is None:
+        return ""
+    local = timezone.localtime(value)
+    same_day = local.date() == timezone.localtime().date()
+    shape = "%H:%M" if same_day else "%Y-%m-%d %H:%M"
+    return format_html(
+        gettext("since {time}, {distance}"),
+        time=_element(value, local.strftime(shape)),
+        distance=relative(value, timezone.now()),
+    )

@@ -1,0 +1,150 @@
+"""The one table of states: what each looks like, always a tone with an icon and a word."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django import template
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from deployments.models import (
+    Decision,
+    EventKind,
+    Reachability,
+    ReleaseState,
+    ReplicaState,
+    RequestState,
+)
+from deployments.planning.plan import Severity
+
+register = template.Library()
+
+GOOD, ATTENTION, BAD, IDLE, NOW = "good", "attention", "bad", "idle", "now"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """How one state is shown; ``tone`` is also the name of the icon."""
+
+    tone: str
+    label: Any
+
+
+def _choices(tones: Mapping[models.TextChoices, str]) -> dict[str, Status]:
+    return {
+        choice.value: Status(tone=tone, label=choice.label)
+        for choice, tone in tones.items()
+    }
+
+
+def _named(rows: Mapping[str, tuple[str, Any]]) -> dict[str, Status]:
+    return {
+        str(value): Status(tone=tone, label=label)
+        for value, (tone, label) in rows.items()
+    }
+
+
+STATUSES: Mapping[str, Mapping[str, Status]] = {
+    "release": _choices(
+        {
+            ReleaseState.QUEUED: NOW,
+            ReleaseState.PREFLIGHT: NOW,
+            ReleaseState.PULLING: NOW,
+            ReleaseState.CREATING: NOW,
+            ReleaseState.STARTING: NOW,
+            ReleaseState.VERIFYING: NOW,
+            ReleaseState.LIVE: GOOD,
+            ReleaseState.FAILED: BAD,
+            ReleaseState.CANCELLED: IDLE,
+            ReleaseState.ROLLED_BACK: ATTENTION,
+            ReleaseState.BLOCKED: ATTENTION,
+            ReleaseState.STOPPING: NOW,
+            ReleaseState.STOPPED: IDLE,
+        }
+    ),
+    "request": _choices(
+        {
+            RequestState.OPEN: ATTENTION,
+            RequestState.APPROVED: GOOD,
+            RequestState.RELEASED: GOOD,
+            RequestState.REJECTED: BAD,
+            RequestState.WITHDRAWN: IDLE,
+            RequestState.EXPIRED: IDLE,
+            RequestState.STALE: ATTENTION,
+            RequestState.SUPERSEDED: IDLE,
+        }
+    ),
+    "decision": _choices({Decision.APPROVE: GOOD, Decision.REJECT: BAD}),
+    "host": _choices(
+        {
+            Reachability.UNKNOWN: IDLE,
+            Reachability.REACHABLE: GOOD,
+            Reachability.UNREACHABLE: BAD,
+            Reachability.DIFFERENT_ENGINE: BAD,
+        }
+    ),
+    "replica": _choices(
+        {
+            ReplicaState.PLANNED: IDLE,
+            ReplicaState.CREATED: NOW,
+            ReplicaState.RUNNING: GOOD,
+            ReplicaState.EXITED: BAD,
+            ReplicaState.REMOVED: IDLE,
+            ReplicaState.UNKNOWN: ATTENTION,
+        }
+    ),
+    "event": _choices(
+        {
+            EventKind.INTENT: NOW,
+            EventKind.DONE: GOOD,
+            EventKind.FAILED: BAD,
+            EventKind.NOTE: IDLE,
+        }
+    ),
+    "severity": _named(
+        {
+            Severity.ERROR: (BAD, _("Error")),
+            Severity.WARNING: (ATTENTION, _("Warning")),
+            Severity.INFO: (IDLE, _("Note")),
+        }
+    ),
+    "verdict": _named(
+        {
+            GOOD: (GOOD, _("Good")),
+            ATTENTION: (ATTENTION, _("Attention")),
+            BAD: (BAD, _("Bad")),
+            IDLE: (IDLE, _("Idle")),
+        }
+    ),
+    "message": _named(
+        {
+            "success": (GOOD, _("Done")),
+            "info": (IDLE, _("Note")),
+            "debug": (IDLE, _("Note")),
+            "warning": (ATTENTION, _("Attention")),
+            "error": (BAD, _("Error")),
+        }
+    ),
+}
+
+
+def status_of(kind: str, value: str) -> Status:
+    """How the state ``value`` of ``kind`` is shown.
+
+    Raises:
+        KeyError: the table lacks the kind or the state, which a test forbids.
+    """
+    return STATUSES[kind][str(value)]
+
+
+@register.inclusion_tag("components/status.html")
+def status(kind: str, value: str) -> dict[str, Status]:
+    """Icon and word of a state: ``{% status "release" release.state %}``."""
+    return {"status": status_of(kind, value)}
+
+
+@register.simple_tag
+def tone(kind: str, value: str) -> str:
+    """The tone of a state alone, for a class: ``{% tone "severity" finding.severity %}``."""
+    return status_of(kind, value).tone

@@ -1,0 +1,122 @@
+/* Small behaviours of the panel. Every page works without them. */
+(() => {
+  "use strict";
+
+  /** Show what only works with scripts. */
+  function reveal(root) {
+    for (const element of root.querySelectorAll("[data-copy], [data-copy-from], [data-js]")) {
+      element.hidden = false;
+    }
+  }
+
+  /** Move the focus to what a refused form says, once. */
+  function focusSummary(root) {
+    const summary = root.matches?.("[data-focus]") ? root : root.querySelector("[data-focus]");
+    summary?.focus();
+  }
+
+  function toast(text) {
+    const list = document.getElementById("toasts");
+    const shown = [...list.querySelectorAll("p")].some((line) => line.textContent === text);
+    if (!text || shown) return;
+    const item = document.getElementById("toast").content.cloneNode(true);
+    item.querySelector("p").textContent = text;
+    list.append(item);
+  }
+
+  function clearToast(text) {
+    for (const line of document.querySelectorAll("#toasts p")) {
+      if (line.textContent === text) line.closest(".toast").remove();
+    }
+  }
+
+  function toastForStatus(status) {
+    const texts = document.getElementById("toasts").dataset;
+    if (status === 401 || status === 403) return texts.forbidden;
+    if (status === 404) return texts.missing;
+    return status >= 500 ? texts.failed : "";
+  }
+
+  /** Copy, also where the page is not served over HTTPS and the clipboard API is missing. */
+  async function copy(text) {
+    if (navigator.clipboard) return navigator.clipboard.writeText(text);
+    const area = document.createElement("textarea");
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand("copy");
+    area.remove();
+    if (!done) throw new Error("copy refused");
+  }
+
+  async function onCopy(button) {
+    const source = button.dataset.copyFrom && document.getElementById(button.dataset.copyFrom);
+    await copy(source ? source.textContent : button.dataset.copy);
+    const label = button.firstChild;
+    const before = label.textContent;
+    label.textContent = button.dataset.done;
+    setTimeout(() => { label.textContent = before; }, 1600);
+  }
+
+  /** Change the theme in place: the page keeps what was typed into it. */
+  async function onTheme(event) {
+    event.preventDefault();
+    const form = event.target;
+    const theme = new FormData(form).get("theme");
+    const answer = await fetch(form.action, { method: "POST", body: new FormData(form), redirect: "manual" });
+    if (!answer.ok && answer.type !== "opaqueredirect") return toast(toastForStatus(answer.status));
+    if (theme === "system") delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = theme;
+    for (const other of document.querySelectorAll("[data-theme-form]")) turnThemeForm(other, theme);
+  }
+
+  function turnThemeForm(form, theme) {
+    const names = JSON.parse(form.dataset.themeForm);
+    const order = Object.keys(names);
+    const next = order[(order.indexOf(theme) + 1) % order.length];
+    form.elements.theme.value = next;
+    form.querySelector("[data-theme-now]").textContent = names[theme];
+    form.querySelector("[data-theme-next]").textContent = names[next];
+  }
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    if (!button) return;
+    if (button.matches("[data-copy], [data-copy-from]")) onCopy(button).catch(() => {});
+    if (button.matches("[data-dismiss]")) button.closest(".toast").remove();
+    if (button.dataset.opens) document.getElementById(button.dataset.opens)?.showModal();
+    if (button.matches("[data-closes]")) button.closest("dialog")?.close();
+  });
+
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (form.matches("[data-theme-form]")) onTheme(event).catch(() => form.submit());
+    else if (form.matches("[data-once]")) {
+      for (const button of form.querySelectorAll("button")) button.setAttribute("aria-disabled", "true");
+      if (form.dataset.sent) event.preventDefault();
+      form.dataset.sent = "yes";
+    }
+  });
+
+  document.addEventListener("htmx:response:error", (event) => {
+    toast(toastForStatus(event.detail.ctx?.response?.status ?? 500));
+  });
+  document.addEventListener("htmx:error", () => {
+    toast(document.getElementById("toasts").dataset.offline);
+  });
+  document.addEventListener("htmx:after:request", (event) => {
+    if (event.detail.ctx?.response) clearToast(document.getElementById("toasts").dataset.offline);
+  });
+  document.addEventListener("htmx:after:swap", (event) => {
+    const root = event.target instanceof Element ? event.target : document.body;
+    reveal(document);
+    focusSummary(root);
+  });
+  window.addEventListener("offline", () => toast(document.getElementById("toasts").dataset.offline));
+  window.addEventListener("online", () => clearToast(document.getElementById("toasts").dataset.offline));
+
+  document.addEventListener("DOMContentLoaded", () => {
+    reveal(document);
+    focusSummary(document.body);
+  });
+})();
