@@ -21,10 +21,12 @@ from deployments.models import (
     User,
 )
 from deployments.planning.canonical import canonical_json
+from deployments.planning.catalog import TargetModel as CatalogEntry
 from deployments.planning.documents import to_document
 from deployments.planning.plan import Plan as PlanValue
 from deployments.planning.planner import make_plan
 from deployments.planning.revision import RevisionSpec
+from deployments.planning.snapshot import ClusterSettings, HostSnapshot
 from deployments.selectors.planning_inputs import (
     catalog_entry,
     cluster_settings,
@@ -53,19 +55,46 @@ def next_revision_number(cluster: Cluster, name: str) -> int:
     return (newest or 0) + 1
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanningGround:
+    """What revisions are planned against; several can be planned on one reading of the fleet."""
+
+    number: int
+    model: CatalogEntry
+    hosts: tuple[HostSnapshot, ...]
+    settings: ClusterSettings
+
+    def plan(self, spec: RevisionSpec) -> PlanValue:
+        """Plan the revision under this ground's number.
+
+        Raises:
+            PlanningError: the specification cannot be planned.
+        """
+        numbered = replace(spec, number=self.number)
+        return make_plan(numbered, self.model, self.hosts, self.settings)
+
+
+def ground_on_cluster(inputs: PlanInputs, name: str) -> PlanningGround:
+    """Read what the next revision of the deployment ``name`` is planned against, in four queries.
+
+    Raises:
+        PlanningError: the catalog entry cannot be read.
+    """
+    return PlanningGround(
+        number=next_revision_number(inputs.cluster, name),
+        model=catalog_entry(inputs.model),
+        hosts=host_snapshots(inputs.hosts, except_deployment=name),
+        settings=cluster_settings(inputs.cluster),
+    )
+
+
 def plan_on_cluster(inputs: PlanInputs, spec: RevisionSpec) -> PlanValue:
     """Plan the revision as the next of its deployment against the fleet as it is known now.
 
     Raises:
         PlanningError: the specification cannot be planned.
     """
-    numbered = replace(spec, number=next_revision_number(inputs.cluster, spec.name))
-    return make_plan(
-        numbered,
-        catalog_entry(inputs.model),
-        host_snapshots(inputs.hosts, except_deployment=spec.name),
-        cluster_settings(inputs.cluster),
-    )
+    return ground_on_cluster(inputs, spec.name).plan(spec)
 
 
 def submit_plan(

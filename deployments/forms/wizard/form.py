@@ -1,0 +1,205 @@
+"""WizardForm: the whole state of the wizard, read from an address and written back to one."""
+
+from collections.abc import Iterator
+
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+
+from deployments.forms.wizard.details import ROLES, DetailsFields, role_fields
+from deployments.forms.wizard.fields import NamesField, shown
+from deployments.forms.wizard.steps import (
+    CLUSTER,
+    STEP_FIELDS,
+    HardwareFields,
+    MethodFields,
+    ModelFields,
+    Step,
+    WorkloadFields,
+)
+from deployments.models import TargetModel
+from deployments.planning.catalog import TargetModel as CatalogEntry
+from deployments.planning.errors import PlanningError
+from deployments.planning.methods import Method
+from deployments.selectors.planning_inputs import catalog_entry
+from deployments.selectors.wizard import ClusterChoice, WizardChoices
+
+NOT_STATE = frozenset(
+    {"step", "to", "digest", "comment", "csrfmiddlewaretoken", "role"}
+)
+PINS = 2
+
+
+class WizardForm(
+    DetailsFields, MethodFields, WorkloadFields, HardwareFields, ModelFields
+):
+    """All fields of all steps. What is wrong is said at its field; the rest stays usable."""
+
+    def __init__(
+        self, data: QueryDict, choices: WizardChoices, *, step: Step | None = None
+    ) -> None:
+        super().__init__(data, label_suffix="")
+        self.query = data
+        self.step = step or self.step_of(data)
+        self.choices = choices
+        self.cluster_choice: ClusterChoice | None = None
+        self.model_row: TargetModel | None = None
+        self.entry: CatalogEntry | None = None
+        for role in ROLES:
+            self.fields.update(role_fields(role))
+
+    @property
+    def unknown_keys(self) -> list[str]:
+        """Keys of the address that no field reads; they are left out of every link."""
+        known = NOT_STATE | self.fields.keys()
+        return [shown(key) for key in self.query if key not in known]
+
+    @staticmethod
+    def step_of(query: QueryDict) -> Step:
+        """The step that an address asks for, else the first."""
+        wanted = query.get("to") or query.get("step") or ""
+        return Step(wanted) if wanted in set(Step) else Step.MODEL
+
+    def raw(self, name: str) -> list[str]:
+        """What the address says for a field, once each, empty values left out."""
+        values = [value for value in self.query.getlist(name) if value.strip()]
+        if isinstance(self.fields[name], NamesField):
+            return list(dict.fromkeys(values))
+        return values[-1:]
+
+    def state(self) -> Iterator[tuple[str, str]]:
+        """Every (key, value) that differs from an untouched form, in the order of the steps."""
+        for name, field in self.fields.items():
+            for value in self.raw(name):
+                if value != getattr(field, "first", ""):
+                    yield name, value
+
+    def address(self, step: Step | str, **changed: str | list[str]) -> str:
+        """The query string of this state at a step, with some values changed or taken out."""
+        query = QueryDict(mutable=True)
+        query["step"] = str(step)
+        for key, value in self.state():
+            if key not in changed:
+                query.appendlist(key, value)
+        for key, values in changed.items():
+            texts = [values] if isinstance(values, str) else values
+            query.setlist(key, [text for text in texts if text])
+        return query.urlencode()
+
+    def carried(self, step: Step) -> list[tuple[str, str]]:
+        """What a step's form must carry along unseen."""
+        own = STEP_FIELDS[step]
+        return [(key, value) for key, value in self.state() if key not in own]
+
+    def value(self, name: str) -> object:
+        """The read value of a field, ``None`` where it is empty or wrong."""
+        return self.cleaned_data.get(name)
+
+    def clean(self) -> None:
+        """Check what fields alone cannot: repetition, and that what is named exists."""
+        self._refuse_repeated()
+        self._find_cluster()
+        self._find_model()
+        self._check_hosts()
+        self._check_pins()
+
+    def _refuse_repeated(self) -> None:
+        for name, field in self.fields.items():
+            values = {text for text in self.query.getlist(name) if text.strip()}
+            if len(values) > 1 and not isinstance(field, NamesField):
+                self.add_error(
+                    name,
+                    _(
+                        "The address gives two values, “%(first)s” and “%(second)s”; choose one."
+                    )
+                    % dict(
+                        zip(
+                            ("first", "second"),
+                            map(shown, sorted(values)),
+                            strict=False,
+                        )
+                    ),
+                )
+
+    def _find_cluster(self) -> None:
+        key = self.cleaned_data.get("cluster") or ""
+        if not key or self.cleaned_data.get("place") != CLUSTER:
+            return
+        cluster = self.choices.cluster(key)
+        if cluster is None:
+            self.add_error(
+                "cluster",
+                _("There is no cluster %(key)s among yours; choose one of the list.")
+                % {"key": shown(key)},
+            )
+            return
+        self.cluster_choice = cluster
+
+    def _find_model(self) -> None:
+        key = self.cleaned_data.get("model") or ""
+        row = self.choices.model(key, self.cluster_choice) if key else None
+        if row is None:
+            if key:
+                self.add_error(
+                    "model",
+                    _("The catalog has no model “%(key)s”; choose one of the list.")
+                    % {"key": shown(key)},
+                )
+            return
+        self.model_row = row
+        try:
+            self.entry = catalog_entry(row)
+        except PlanningError as error:
+            self.add_error("model", str(error))
+            return
+        self._check_weights(self.entry)
+
+    def _check_weights(self, entry: CatalogEntry) -> None:
+        for name, find in (
+            ("checkpoint", entry.checkpoint),
+            ("drafter", entry.drafter),
+        ):
+            key = self.cleaned_data.get(name)
+            if not key:
+                continue
+            try:
+                find(key)
+            except PlanningError as error:
+                self.add_error(name, str(error))
+
+    def _check_hosts(self) -> None:
+        if self.cleaned_data.get("place") != CLUSTER:
+            return
+        for name in ("host", "prefill_host", "decode_host"):
+            chosen = self.cleaned_data.get(name) or ()
+            unknown = [host for host in chosen if not self._knows_host(host)]
+            if unknown and (self.cluster_choice is not None or name == "host"):
+                self.add_error(name, self._no_such_host(unknown[0]))
+
+    def _knows_host(self, name: str) -> bool:
+        return (
+            self.cluster_choice is not None
+            and self.cluster_choice.host(name) is not None
+        )
+
+    def _no_such_host(self, name: str) -> str:
+        if self.cluster_choice is None:
+            return _("Choose the cluster of %(host)s first.") % {"host": shown(name)}
+        return _(
+            "The cluster %(cluster)s has no host “%(host)s”; choose one of the list."
+        ) % {
+            "cluster": self.cluster_choice.row.name,
+            "host": shown(name),
+        }
+
+    def _check_pins(self) -> None:
+        pins = self.cleaned_data.get("pin") or ()
+        known = {*Method, "off"}
+        unknown = [pin for pin in pins if pin not in known]
+        if unknown:
+            self.add_error(
+                "pin",
+                _("“%(pin)s” is no method to compare; choose from the cards.")
+                % {"pin": shown(unknown[0])},
+            )
+        elif len(pins) > PINS:
+            self.add_error("pin", _("Two methods stand side by side; take one away."))

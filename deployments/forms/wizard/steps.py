@@ -1,0 +1,229 @@
+"""The fields of the wizard, step by step, each with its one or two sentences."""
+
+from enum import StrEnum
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from deployments.forms.wizard.details import ROLES, DetailsFields, role_fields
+from deployments.forms.wizard.fields import (
+    NamesField,
+    NumberField,
+    OneOfField,
+    Spelling,
+    TextField,
+)
+from deployments.forms.wizard.workloads import OWN, PRESETS
+from deployments.planning.decision import AUTO, OFF
+from deployments.planning.methods import FACTS
+from deployments.planning.platforms import PLATFORMS
+from deployments.planning.revision import Goal
+
+CLUSTER = "cluster"
+PLATFORM = "platform"
+KEY = Spelling(
+    r"[A-Za-z0-9][A-Za-z0-9._+/-]*", _("use letters, digits and . _ + / - only.")
+)
+
+
+class Step(StrEnum):
+    """The pages of the wizard, in their order."""
+
+    MODEL = "model"
+    HARDWARE = "hardware"
+    WORKLOAD = "workload"
+    METHOD = "method"
+    DETAILS = "details"
+    REVIEW = "review"
+
+
+class ModelFields(forms.Form):
+    """Step 1: what is served."""
+
+    q = TextField(
+        longest=80,
+        label=_("Search the catalog"),
+        help_text=_("Part of a name, a family or a key."),
+        widget=forms.TextInput(attrs={"type": "search"}),
+    )
+    has = OneOfField(
+        choices=[
+            ("any", _("All models")),
+            ("mtp", _("With MTP layers")),
+            ("drafter", _("With a trained drafter")),
+            ("fits", _("For my hosts' platforms")),
+        ],
+        label=_("Show"),
+        help_text=_(
+            "What the catalog says; a model that nobody has looked at counts as without."
+        ),
+    )
+    model = TextField(
+        longest=160,
+        spelling=KEY,
+        label=_("Target model"),
+        help_text=_(
+            "The model whose output is served. Drafting changes its speed, not its answers."
+        ),
+    )
+    checkpoint = TextField(
+        longest=160,
+        spelling=KEY,
+        label=_("Checkpoint"),
+        help_text=_(
+            "One set of the model's weights. Left alone, the planner takes the first that is made for the platform."
+        ),
+    )
+
+
+class HardwareFields(forms.Form):
+    """Step 2: where it runs."""
+
+    place = OneOfField(
+        choices=[
+            (CLUSTER, _("Hosts of a cluster")),
+            (PLATFORM, _("A platform without a host")),
+        ],
+        label=_("Where"),
+        help_text=_(
+            "Hosts can be deployed to after approval. A platform without a host gives files to download only."
+        ),
+    )
+    cluster = TextField(
+        longest=36,
+        label=_("Cluster"),
+        help_text=_(
+            "Its policy decides who has to approve, and its image rewrites and model directories go into the plan."
+        ),
+    )
+    host = NamesField(
+        label=_("Hosts"),
+        help_text=_("Every host takes replicas or ranks of this deployment."),
+    )
+    platform = OneOfField(
+        choices=[("", ""), *((one.name, one.title) for one in PLATFORMS.values())],
+        label=_("Platform"),
+        help_text=_(
+            "The hardware family decides the image, the devices and the environment of every container."
+        ),
+    )
+    platform_hosts = NumberField(
+        low=1,
+        high=64,
+        label=_("Hosts"),
+        help_text=_("How many machines of this platform the files are for."),
+    )
+    platform_devices = NumberField(
+        low=0,
+        high=64,
+        label=_("Devices on each host"),
+        help_text=_(
+            "Accelerators as the runtime counts them: on Ascend a device is a die, an Atlas A3 host has 16."
+        ),
+    )
+    platform_device = TextField(
+        longest=60,
+        label=_("Device name"),
+        help_text=_("As the driver reports it. Only shown in the plan."),
+    )
+    platform_memory = NumberField(
+        low=1,
+        high=2048,
+        label=_("Memory of one device"),
+        help_text=_("Left empty, memory is unknown and nothing is concluded from it."),
+        unit="GiB",
+    )
+    platform_architecture = OneOfField(
+        choices=[
+            ("", _("Not known")),
+            ("x86_64", "x86-64"),
+            ("aarch64", "aarch64"),
+        ],
+        label=_("Processor"),
+        help_text=_(
+            "Decides the image tag on CPU hosts and the memory allocator on Ascend hosts."
+        ),
+    )
+
+
+class WorkloadFields(forms.Form):
+    """Step 3: what is asked of it."""
+
+    preset = OneOfField(
+        choices=[
+            *((preset.key, preset.title) for preset in PRESETS),
+            (OWN, _("Numbers of my own")),
+        ],
+        label=_("Workload"),
+        help_text=_(
+            "The numbers of a preset are starting values of this panel, not measurements."
+        ),
+    )
+    input_tokens = NumberField(
+        low=1,
+        high=2_000_000,
+        label=_("Input"),
+        help_text=_("Tokens of a typical prompt."),
+        unit=_("tokens"),
+    )
+    output_tokens = NumberField(
+        low=1,
+        high=1_000_000,
+        label=_("Output"),
+        help_text=_("Tokens of a typical reply."),
+        unit=_("tokens"),
+    )
+    concurrency = NumberField(
+        low=1,
+        high=100_000,
+        label=_("At once"),
+        help_text=_(
+            "Requests served at the same time. The more there are, the less idle time is left for drafting to use."
+        ),
+        unit=_("requests"),
+    )
+    goal = OneOfField(
+        choices=[
+            (Goal.BALANCED.value, _("Balanced")),
+            (Goal.LATENCY.value, _("Latency: each reply fast")),
+            (Goal.THROUGHPUT.value, _("Throughput: most tokens in all")),
+        ],
+        label=_("Goal"),
+        help_text=_("What matters most when the two pull apart."),
+    )
+
+
+class MethodFields(forms.Form):
+    """Step 4: how it drafts."""
+
+    method = OneOfField(
+        choices=[
+            (AUTO, _("What the decision tree says")),
+            *((method.value, facts.title) for method, facts in FACTS.items()),
+            (OFF, _("Off")),
+        ],
+        label=_("Method"),
+        help_text=_("vLLM's method in --speculative-config."),
+    )
+    drafter = TextField(
+        longest=160,
+        spelling=KEY,
+        label=_("Drafter"),
+        help_text=_(
+            "Weights that draft for this model. Left alone, the planner takes the first that fits the checkpoint and the platform."
+        ),
+    )
+    pin = NamesField(label=_("Side by side"), help_text=_("Two methods to compare."))
+
+
+STEP_FIELDS: dict[Step, tuple[str, ...]] = {
+    Step.MODEL: tuple(ModelFields.base_fields),
+    Step.HARDWARE: (*HardwareFields.base_fields, "image_source"),
+    Step.WORKLOAD: tuple(WorkloadFields.base_fields),
+    Step.METHOD: tuple(MethodFields.base_fields),
+    Step.DETAILS: (
+        *DetailsFields.base_fields,
+        *(name for role in ROLES for name in role_fields(role)),
+    ),
+    Step.REVIEW: (),
+}

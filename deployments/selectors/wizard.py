@@ -1,0 +1,151 @@
+"""What the wizard offers a person: models, clusters and hosts, each open or closed with why."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import Count, Exists, OuterRef, Q
+from django.utils.translation import gettext as _
+
+from deployments.models import Cluster, Host, RoleGrant, TargetModel, TeamRole, User
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostChoice:
+    """A host with its devices; ``free`` counts those that no release holds."""
+
+    row: Host
+    devices: int
+    free: int
+
+    @property
+    def name(self) -> str:
+        """The name in addresses and plans."""
+        return self.row.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterChoice:
+    """A cluster with its hosts; ``closed`` says why this person cannot plan on it, or is empty."""
+
+    row: Cluster
+    hosts: tuple[HostChoice, ...]
+    closed: str
+
+    @property
+    def key(self) -> str:
+        """The id in addresses."""
+        return str(self.row.pk)
+
+    def host(self, name: str) -> HostChoice | None:
+        """The host of that name."""
+        return next((host for host in self.hosts if host.name == name), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WizardChoices:
+    """Everything that an address may name, as this person may see it."""
+
+    models: tuple[TargetModel, ...] = ()
+    clusters: tuple[ClusterChoice, ...] = ()
+
+    def cluster(self, key: str) -> ClusterChoice | None:
+        """The cluster of that id."""
+        wanted = _uuid(key)
+        return next((one for one in self.clusters if one.row.pk == wanted), None)
+
+    def model(self, key: str, cluster: ClusterChoice | None) -> TargetModel | None:
+        """The model of that key: the entry of the cluster's team before the shipped one."""
+        usable = [
+            row for row in self.models if row.key == key and _usable(row, cluster)
+        ]
+        return next(iter(sorted(usable, key=lambda row: row.team_id is None)), None)
+
+
+def wizard_choices(
+    user: User, *, model_key: str | None, cluster_key: str | None
+) -> WizardChoices:
+    """Read what the person may choose from, in three queries at most.
+
+    ``model_key`` and ``cluster_key`` limit the reading to that model and cluster; ``None`` reads
+    the whole catalog or every cluster.
+    """
+    return WizardChoices(
+        models=_models(user, model_key), clusters=_clusters(user, cluster_key)
+    )
+
+
+def _models(user: User, key: str | None) -> tuple[TargetModel, ...]:
+    if key is None:
+        return tuple(TargetModel.objects.for_user(user))
+    return tuple(TargetModel.objects.for_user(user).filter(key=key)) if key else ()
+
+
+def _clusters(user: User, key: str | None) -> tuple[ClusterChoice, ...]:
+    wanted = _uuid(key) if key is not None else None
+    if key is not None and wanted is None:
+        return ()
+    operates = RoleGrant.objects.filter(
+        role=TeamRole.OPERATOR,
+        membership__user=user,
+        membership__team=OuterRef("team"),
+    )
+    clusters = (
+        Cluster.objects.for_user(user)
+        .select_related("team")
+        .annotate(operates=Exists(operates))
+        .order_by("team__name", "name")
+    )
+    if wanted is not None:
+        clusters = clusters.filter(pk=wanted)
+    hosts: dict[UUID, list[HostChoice]] = {}
+    for host in _hosts(user, wanted):
+        hosts.setdefault(host.row.cluster_id, []).append(host)
+    return tuple(
+        ClusterChoice(
+            row=cluster,
+            hosts=tuple(hosts.get(cluster.pk, ())),
+            closed="" if cluster.operates else _closed(cluster),
+        )
+        for cluster in clusters
+    )
+
+
+def _hosts(user: User, cluster: UUID | None) -> list[HostChoice]:
+    taken = Q(bookings__released_at=None, bookings__device__isnull=False)
+    rows = (
+        Host.objects.for_user(user)
+        .annotate(
+            device_total=Count("devices", distinct=True),
+            device_taken=Count("bookings", filter=taken, distinct=True),
+        )
+        .order_by("name")
+    )
+    if cluster is not None:
+        rows = rows.filter(cluster=cluster)
+    return [
+        HostChoice(
+            row=row,
+            devices=row.device_total,
+            free=max(0, row.device_total - row.device_taken),
+        )
+        for row in rows
+    ]
+
+
+def _closed(cluster: Cluster) -> str:
+    return _(
+        "You are no operator in the team %(team)s; ask its admin for that role."
+    ) % {"team": cluster.team.name}
+
+
+def _usable(row: TargetModel, cluster: ClusterChoice | None) -> bool:
+    if row.team_id is None or cluster is None:
+        return True
+    return row.team_id == cluster.row.team_id
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
