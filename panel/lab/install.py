@@ -94,11 +94,20 @@ def stamps() -> list[str]:
 
 
 def run(command: list[str]) -> int:
-    """Run a program with the terminal's output; return its exit status."""
+    """Run a program; show what it printed only when it fails; return its exit status."""
     environment = {
         key: value for key, value in os.environ.items() if key != "PYTHONPATH"
     }
-    return subprocess.run(command, env=environment, check=False).returncode
+    done = subprocess.run(
+        command,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
+    if done.returncode:
+        sys.stderr.write(done.stdout.decode(errors="replace"))
+    return done.returncode
 
 
 def say(text: str) -> None:
