@@ -19,7 +19,8 @@ def freeze(_apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     schema_editor.execute(
         "CREATE FUNCTION deployments_refuse_update() RETURNS trigger AS $$ "
         "BEGIN RAISE EXCEPTION '% rows are frozen', TG_TABLE_NAME "
-        "USING ERRCODE = 'integrity_constraint_violation'; END $$ LANGUAGE plpgsql"
+        "USING ERRCODE = 'integrity_constraint_violation'; END $$ LANGUAGE plpgsql",
+        params=None,
     )
     for table in FROZEN:
         schema_editor.execute(
