@@ -93,7 +93,6 @@ TEMPLATES: list[dict[str, Any]] = [
 ]
 ROOT_URLCONF = "panel.urls"
 WSGI_APPLICATION = "panel.wsgi.application"
-FORM_RENDERER = "django.forms.renderers.DjangoDivFormRenderer"
 
 # Database and cache
 
