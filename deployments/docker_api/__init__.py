@@ -1,0 +1,1 @@
+"""The only place that imports the Docker SDK: one host, one client, explicit time-outs."""

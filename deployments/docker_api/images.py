@@ -1,0 +1,262 @@
+"""Images of an engine: what is there, getting what is missing, and importing the practice image."""
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import BinaryIO
+from urllib.parse import quote
+
+import requests
+from pydantic import JsonValue as Json
+
+from deployments.docker_api.client import Engine
+from deployments.docker_api.errors import (
+    DockerApiError,
+    NotFoundError,
+    PullCancelledError,
+    PullStalledError,
+)
+from deployments.docker_api.reading import as_object, objects, text, texts
+from deployments.docker_api.translation import from_answer, message_of, translated
+
+IMPORT_TIMEOUT_S = 120
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PullLimits:
+    """How long a pull may take in all, and how long without a byte, in seconds."""
+
+    total_s: float = 3600
+    stall_s: float = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageFacts:
+    """An image on a host: local id, its names, and its repository digests (``name@sha256:...``)."""
+
+    image_id: str
+    references: tuple[str, ...]
+    repository_digests: tuple[str, ...]
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PullProgress:
+    """How far a pull is, in bytes of the layers that the engine has spoken of so far."""
+
+    current_bytes: int
+    total_bytes: int
+    layers_done: int
+    layers: int
+
+
+def list_images(engine: Engine) -> tuple[ImageFacts, ...]:
+    """All named images of the host, by id.
+
+    Raises:
+        DockerApiError: the engine does not answer or answers an error.
+    """
+    rows = engine.call("GET", "/images/json", act="list its images")
+    facts = (_facts(row) for row in objects(rows))
+    return tuple(sorted(facts, key=lambda image: image.image_id))
+
+
+def find_image(
+    engine: Engine,
+    reference: str,
+    *,
+    digest: str | None = None,
+    image_id: str | None = None,
+) -> ImageFacts | None:
+    """The image on the host: by local id, else by repository digest, else by its name.
+
+    Raises:
+        DockerApiError: the engine does not answer or answers an error.
+    """
+    asked = image_id or (
+        f"{repository_of(reference)}@{digest}" if digest else reference
+    )
+    path = f"/images/{quote(asked, safe='/:@')}/json"
+    try:
+        row = engine.call("GET", path, act=f"look for the image {asked}")
+    except NotFoundError:
+        return None
+    return _facts(as_object(row))
+
+
+def repository_of(reference: str) -> str:
+    """The reference without tag and digest: ``registry:5000/a/b:tag`` -> ``registry:5000/a/b``."""
+    name = reference.partition("@")[0]
+    head, colon, tail = name.rpartition(":")
+    return head if colon and "/" not in tail else name
+
+
+def pull_image(
+    engine: Engine,
+    reference: str,
+    *,
+    digest: str | None = None,
+    on_progress: Callable[[PullProgress], bool],
+    limits: PullLimits = PullLimits(),
+) -> None:
+    """Pull by digest where one is given, else by name; ends when ``on_progress`` answers false.
+
+    Raises:
+        ImageMissingError, RegistryDeniedError, RegistryUnavailableError, DiskFullError: as named.
+        PullStalledError: no byte came for too long, or all took too long (``limits``).
+        PullCancelledError: ``on_progress`` asked to end it.
+        DockerApiError: the engine does not answer or answers another error.
+    """
+    repository = repository_of(reference)
+    tag = digest or reference.removeprefix(repository).lstrip(":").partition("@")[0]
+    act = f"pull {repository}:{tag or 'latest'}"
+    watch = _PullWatch(engine.host, act, limits)
+    with translated(engine.host, act):
+        try:
+            with engine.api.post(
+                engine.url("/images/create"),
+                params={"fromImage": repository, "tag": tag or "latest"},
+                stream=True,
+                timeout=(engine.api.timeout, limits.stall_s),
+            ) as answer:
+                if answer.status_code >= 400:
+                    raise from_answer(
+                        engine.host, act, answer.status_code, message_of(answer.content)
+                    )
+                for message in _messages(answer):
+                    if not on_progress(watch.take(message)):
+                        raise PullCancelledError(
+                            f"The pull of {reference} was cancelled."
+                        )
+        except requests.Timeout as error:
+            raise watch.stalled() from error
+
+
+class _PullWatch:
+    """Adds up the progress of a pull and knows when it is too long ago."""
+
+    def __init__(self, host: str, act: str, limits: PullLimits) -> None:
+        self._host, self._act = host, act
+        self._limits = limits
+        self._began = self._moved = time.monotonic()
+        self._layers: dict[str, tuple[int, int]] = {}
+        self._done: set[str] = set()
+        self._best = -1
+
+    def take(self, message: dict[str, object]) -> PullProgress:
+        """Note one message of the engine.
+
+        Raises:
+            DockerApiError: the message is an error, or a limit has passed.
+        """
+        if "error" in message:
+            raise from_answer(self._host, self._act, None, str(message["error"]))
+        self._note_layer(message)
+        progress = PullProgress(
+            current_bytes=sum(current for current, _total in self._layers.values()),
+            total_bytes=sum(total for _current, total in self._layers.values()),
+            layers_done=len(self._done),
+            layers=len(self._layers),
+        )
+        score = progress.current_bytes + len(self._done) + len(self._layers)
+        now = time.monotonic()
+        if score != self._best:
+            self._best, self._moved = score, now
+        if (
+            now - self._moved > self._limits.stall_s
+            or now - self._began > self._limits.total_s
+        ):
+            raise self.stalled()
+        return progress
+
+    def stalled(self) -> PullStalledError:
+        """The error for a pull that takes too long."""
+        return PullStalledError(
+            f"The Docker Engine of {self._host} could not {self._act}: no progress for "
+            f"{self._limits.stall_s:.0f} s, or more than {self._limits.total_s:.0f} s in all. Look at the way to "
+            "the registry, then start again: finished layers are kept."
+        )
+
+    def _limits_passed(self, now: float) -> bool:
+        stalled = now - self._moved > self._limits.stall_s
+        return stalled or now - self._began > self._limits.total_s
+
+    def _note_layer(self, message: dict[str, object]) -> None:
+        layer, status = str(message.get("id") or ""), str(message.get("status") or "")
+        if not layer or status.startswith("Pulling from"):
+            return
+        detail = message.get("progressDetail")
+        current, total = self._layers.get(layer, (0, 0))
+        if isinstance(detail, dict) and "current" in detail:
+            current, total = int(detail["current"]), int(detail.get("total") or total)
+        self._layers[layer] = (current, total)
+        if status in {"Pull complete", "Already exists"}:
+            self._done.add(layer)
+
+
+def _messages(answer: requests.Response) -> Iterator[dict[str, object]]:
+    for line in answer.iter_lines(chunk_size=4096):
+        if line:
+            message = json.loads(line)
+            if isinstance(message, dict):
+                yield message
+
+
+def import_image(
+    engine: Engine,
+    archive: BinaryIO,
+    *,
+    repository: str,
+    tag: str,
+    changes: tuple[str, ...],
+) -> str:
+    """Make an image of a tar archive of a root file system; returns its id.
+
+    ``changes`` are Dockerfile instructions (``ENV``, ``CMD``, ``LABEL`` ...).
+
+    Raises:
+        DockerApiError: the engine does not answer or answers an error.
+    """
+    act = f"import the image {repository}:{tag}"
+    with translated(engine.host, act):
+        answer = engine.api.post(
+            engine.url("/images/create"),
+            params={
+                "fromSrc": "-",
+                "repo": repository,
+                "tag": tag,
+                "changes": list(changes),
+            },
+            data=archive,
+            headers={"Content-Type": "application/x-tar"},
+            timeout=(engine.api.timeout, IMPORT_TIMEOUT_S),
+        )
+        if answer.status_code >= 400:
+            raise from_answer(
+                engine.host, act, answer.status_code, message_of(answer.content)
+            )
+        for message in _messages(answer):
+            if "error" in message:
+                raise from_answer(engine.host, act, None, str(message["error"]))
+    found = find_image(engine, f"{repository}:{tag}")
+    if found is None:
+        raise DockerApiError(
+            f"The Docker Engine of {engine.host} lost {repository}:{tag}."
+        )
+    return found.image_id
+
+
+def _facts(row: Mapping[str, Json]) -> ImageFacts:
+    size = row.get("Size")
+    return ImageFacts(
+        image_id=text(row, "Id"),
+        references=_names(row, "RepoTags"),
+        repository_digests=_names(row, "RepoDigests"),
+        size_bytes=size if isinstance(size, int) else 0,
+    )
+
+
+def _names(row: Mapping[str, Json], key: str) -> tuple[str, ...]:
+    """Names without the engine's placeholder for "none"."""
+    return tuple(sorted(name for name in texts(row, key) if "<none>" not in name))

@@ -1,0 +1,196 @@
+"""Read container logs in increments that prove themselves complete, or say what is missing.
+
+``tail=N&since=T`` reads the log backwards, so the cost follows N and not the size of the log. The
+engine cuts by ``tail`` first: fewer frames than N therefore mean that ``since`` was the limit and
+that all lines from T on are there; otherwise N grows. The line read last must be seen again.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import BinaryIO
+
+from deployments.docker_api.client import Engine
+from deployments.docker_api.frames import (
+    Frame,
+    RawLine,
+    join_lines,
+    read_frames,
+    since_argument,
+)
+from deployments.docker_api.increments import (
+    LogIncrement,
+    LogLine,
+    LostLines,
+    StreamCursor,
+    increment_of,
+    log_line,
+    newest_anchor,
+)
+from deployments.docker_api.transport import get
+
+__all__ = [
+    "LogIncrement",
+    "LogLine",
+    "LostLines",
+    "StreamCursor",
+    "read_head",
+    "read_since",
+    "read_tail",
+]
+
+READ_TIMEOUT_S = 10
+FIRST_TAIL = 256
+LARGEST_TAIL = 262_144
+MOST_BYTES = 16 * 1024 * 1024
+OVERLAP_NS = 2_000_000_000
+"""The two streams are stamped apart and may be stored slightly out of order."""
+
+
+def read_since(
+    engine: Engine,
+    container_id: str,
+    cursors: Mapping[str, StreamCursor],
+    *,
+    until_ns: int | None = None,
+    final: bool = False,
+) -> LogIncrement:
+    """Read both streams from their cursors on, at most 16 MB at once.
+
+    ``until_ns`` leaves out lines from that time on; ``final`` takes a last line that has no
+    newline, as a container that has ended leaves it.
+
+    Raises:
+        DockerApiError: the engine does not answer, answers an error, or has no such container.
+    """
+    anchor = newest_anchor(cursors)
+    if anchor is None:
+        since = max((cursor.timestamp_ns for cursor in cursors.values()), default=0)
+        answer = _read(engine, container_id, since=since, until_ns=until_ns)
+    else:
+        since = max(0, anchor.timestamp_ns - OVERLAP_NS)
+        answer = _read_overlap(engine, container_id, cursors, since, until_ns)
+    return increment_of(
+        answer.lines, cursors, until_ns=until_ns, final=final, more=answer.cut
+    )
+
+
+def read_head(
+    engine: Engine, container_id: str, *, most_lines: int = 4000
+) -> Iterator[LogLine]:
+    """The first lines of a container's log, both streams, while they arrive.
+
+    Raises:
+        DockerApiError: the engine does not answer, answers an error, or has no such container.
+    """
+    with _open(engine, container_id, since=0) as answer:
+        for line in islice(join_lines(read_frames(answer)), most_lines):
+            yield log_line(line)
+
+
+def read_tail(
+    engine: Engine, container_id: str, *, lines: int = 50
+) -> tuple[LogLine, ...]:
+    """The last lines of a container's log, both streams.
+
+    Raises:
+        DockerApiError: the engine does not answer, answers an error, or has no such container.
+    """
+    answer = _read(engine, container_id, since=0, tail=lines)
+    return tuple(log_line(line) for line in answer.lines)
+
+
+@dataclass(slots=True)
+class _Answer:
+    """One answer of the engine, in its order; ``cut`` when it was longer than ``MOST_BYTES``."""
+
+    lines: list[RawLine] = field(default_factory=list)
+    frames: int = 0
+    first_ts_ns: int | None = None
+    cut: bool = False
+
+    def take(self, answer: BinaryIO) -> None:
+        """Read the answer up to the limit."""
+        self.lines = list(join_lines(self._counted(answer)))
+        if self.cut:
+            self.lines = [line for line in self.lines if line.whole]
+
+    def begins_before(self, ts_ns: int) -> bool:
+        """Whether the first piece is older, so that no line of that stamp is cut off."""
+        return self.first_ts_ns is not None and self.first_ts_ns < ts_ns
+
+    def _counted(self, answer: BinaryIO) -> Iterator[Frame]:
+        size = 0
+        for frame in read_frames(answer):
+            if self.first_ts_ns is None:
+                self.first_ts_ns = frame.ts_ns
+            self.frames += 1
+            size += len(frame.payload)
+            yield frame
+            if size > MOST_BYTES:
+                self.cut = True
+                return
+
+
+def _read_overlap(
+    engine: Engine,
+    container_id: str,
+    cursors: Mapping[str, StreamCursor],
+    since: int,
+    until_ns: int | None,
+) -> _Answer:
+    """Widen ``tail`` until the answer begins before every cursor in its range."""
+    oldest = min(
+        cursor.timestamp_ns
+        for cursor in cursors.values()
+        if cursor.line_hash and cursor.timestamp_ns >= since
+    )
+    tail = FIRST_TAIL
+    while tail <= LARGEST_TAIL:
+        answer = _read(engine, container_id, since=since, until_ns=until_ns, tail=tail)
+        if answer.frames < tail or answer.begins_before(oldest):
+            return answer
+        tail *= 4
+    return _read(engine, container_id, since=since, until_ns=until_ns)
+
+
+def _read(
+    engine: Engine,
+    container_id: str,
+    *,
+    since: int,
+    until_ns: int | None = None,
+    tail: int | None = None,
+) -> _Answer:
+    found = _Answer()
+    with _open(
+        engine, container_id, since=since, until_ns=until_ns, tail=tail
+    ) as answer:
+        found.take(answer)
+    return found
+
+
+def _open(
+    engine: Engine,
+    container_id: str,
+    *,
+    since: int,
+    until_ns: int | None = None,
+    tail: int | None = None,
+) -> AbstractContextManager[BinaryIO]:
+    path = (
+        f"/v{engine.api.api_version}/containers/{container_id}/logs"
+        f"?stdout=1&stderr=1&timestamps=1&tail={'all' if tail is None else tail}"
+    )
+    if since:
+        path += f"&since={since_argument(since)}"
+    if until_ns is not None:
+        path += f"&until={since_argument(until_ns)}"
+    return get(
+        engine.host,
+        engine.socket_path,
+        path,
+        act=f"read the log of {container_id[:12]}",
+        timeout_s=READ_TIMEOUT_S,
+    )

@@ -1,0 +1,262 @@
+"""The floor under every container, checked on the very body that is sent to the engine.
+
+Whitelist: a key that is not named here is refused, so that a new way out of a container must be
+added on purpose. Size limits are the panel's own, since the engine takes names of 300 characters
+and environments of megabytes.
+"""
+
+import posixpath
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from pydantic import JsonValue as Json
+
+from deployments.docker_api.errors import PolicyError
+
+NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,62}")
+DEVICE = re.compile(
+    r"/dev/(davinci(_manager|\d{1,2})|devmm_svm|hisi_hdc|ummu|uburma|ascend_manager|"
+    r"user_config|kfd|dri(/(card|renderD)\d{1,3})?|mem_units)"
+)
+CAPABILITIES = frozenset({"DAC_OVERRIDE", "IPC_LOCK", "SYS_NICE", "SYS_PTRACE"})
+SECURITY_OPTIONS = frozenset(
+    {"no-new-privileges", "no-new-privileges:true", "seccomp=unconfined"}
+)
+RUNTIMES = frozenset({"", "runc", "nvidia", "ascend"})
+NETWORKS = frozenset({"bridge", "default", "host"})
+IPC_MODES = frozenset({"", "private", "none"})
+LOG_DRIVERS = frozenset({"json-file", "local"})
+CLOSED_ROOTS = (
+    "/proc",
+    "/sys",
+    "/dev",
+    "/run",
+    "/var/run",
+    "/boot",
+    "/root",
+    "/var/lib",
+)
+LONGEST_LABEL = 4 * 1024
+LONGEST_ENVIRONMENT = 32 * 1024
+LONGEST_ARGUMENT = 8 * 1024
+LONGEST_COMMAND = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContainerPolicy:
+    """What the host's cluster and platform allow beyond the floor: directories to mount from."""
+
+    mount_roots: tuple[str, ...] = ()
+
+
+def check_container(
+    name: str, body: Mapping[str, Json], policy: ContainerPolicy
+) -> None:
+    """Prove that the body stays above the floor.
+
+    Raises:
+        PolicyError: the first thing that does not, with its value.
+    """
+    problem = next(_problems(name, body, policy), None)
+    if problem is not None:
+        raise PolicyError(
+            f"The container {name} was not created, since {problem}. Plan the revision again."
+        )
+
+
+def _problems(
+    name: str, body: Mapping[str, Json], policy: ContainerPolicy
+) -> Iterator[str]:
+    if not NAME.fullmatch(name):
+        yield f"its name is not 1 to 63 of a-z, 0-9, point, dash and underscore: {name[:80]!r}"
+    yield from _unknown(body, _BODY)
+    host_config = body.get("HostConfig")
+    if not isinstance(host_config, dict):
+        yield "it has no host configuration"
+        return
+    yield from _unknown(host_config, _HOST_CONFIG)
+    yield from _sizes(body)
+    yield from _floor(host_config)
+    for mount in _objects(host_config, "Mounts"):
+        yield from _mount(mount, policy)
+    yield from _ports(host_config)
+
+
+def _unknown(
+    values: Mapping[str, Json], known: Mapping[str, Callable[[Json], bool]]
+) -> Iterator[str]:
+    for key, value in values.items():
+        if key not in known:
+            if value not in (None, "", False, 0, [], {}):
+                yield f"{key} is not among what the panel sets"
+        elif not known[key](value):
+            yield f"{key} may not be {str(value)[:200]!r}"
+
+
+def _anything(_value: Json) -> bool:
+    return True
+
+
+def _one_of(allowed: frozenset[str]) -> Callable[[Json], bool]:
+    return lambda value: value is None or value in allowed
+
+
+def _all_of(allowed: frozenset[str]) -> Callable[[Json], bool]:
+    return lambda value: (
+        value is None
+        or (isinstance(value, list) and allowed.issuperset(map(str, value)))
+    )
+
+
+def _false(value: Json) -> bool:
+    return not value
+
+
+def _devices(value: Json) -> bool:
+    return value is None or (
+        isinstance(value, list)
+        and all(
+            isinstance(device, dict)
+            and DEVICE.fullmatch(str(device.get("PathOnHost"))) is not None
+            and device.get("PathInContainer") == device.get("PathOnHost")
+            for device in value
+        )
+    )
+
+
+def _device_requests(value: Json) -> bool:
+    return value is None or (
+        isinstance(value, list)
+        and all(
+            isinstance(request, dict)
+            and request.get("Driver") in {"nvidia", "cdi"}
+            and bool(request.get("DeviceIDs"))
+            and not request.get("Count")
+            for request in value
+        )
+    )
+
+
+def _log_config(value: Json) -> bool:
+    if not isinstance(value, dict) or value.get("Type") not in LOG_DRIVERS:
+        return False
+    options = value.get("Config")
+    return isinstance(options, dict) and {"max-size", "max-file"} <= set(options)
+
+
+def _pids(value: Json) -> bool:
+    return isinstance(value, int) and 0 < value <= 1 << 22
+
+
+_BODY: dict[str, Callable[[Json], bool]] = {
+    **dict.fromkeys(
+        (
+            "Image", "Cmd", "Entrypoint", "Env", "Labels", "User", "ExposedPorts",
+            "Healthcheck", "StopSignal", "StopTimeout", "HostConfig", "Hostname", "WorkingDir",
+        ),
+        _anything,
+    ),
+    **dict.fromkeys(
+        ("Tty", "OpenStdin", "AttachStdin", "AttachStdout", "AttachStderr", "StdinOnce"),
+        _false,
+    ),
+}  # fmt: skip
+_HOST_CONFIG: dict[str, Callable[[Json], bool]] = {
+    **dict.fromkeys(
+        (
+            "Mounts", "PortBindings", "GroupAdd", "ShmSize", "Ulimits", "Init", "Memory",
+            "RestartPolicy", "CpusetCpus",
+        ),
+        _anything,
+    ),
+    "CapAdd": _all_of(CAPABILITIES),
+    "CapDrop": lambda value: isinstance(value, list) and "ALL" in value,
+    "SecurityOpt": lambda value: (
+        isinstance(value, list) and SECURITY_OPTIONS.issuperset(map(str, value))
+    ),
+    "NetworkMode": _one_of(NETWORKS),
+    "IpcMode": _one_of(IPC_MODES),
+    "Runtime": _one_of(RUNTIMES),
+    "Devices": _devices,
+    "DeviceRequests": _device_requests,
+    "LogConfig": _log_config,
+    "PidsLimit": _pids,
+}  # fmt: skip
+
+
+def _floor(host_config: Mapping[str, Json]) -> Iterator[str]:
+    """What must be there, not only what must be absent."""
+    options = host_config.get("SecurityOpt")
+    if not isinstance(options, list) or not any(
+        str(option).startswith("no-new-privileges") for option in options
+    ):
+        yield "it could gain privileges (no-new-privileges is missing)"
+    for needed, why in (
+        ("CapDrop", "it keeps the engine's default capabilities"),
+        ("PidsLimit", "it has no limit on processes"),
+        ("LogConfig", "its log would grow without limit"),
+    ):
+        if needed not in host_config:
+            yield why
+
+
+def _sizes(body: Mapping[str, Json]) -> Iterator[str]:
+    command = [*_strings(body, "Entrypoint"), *_strings(body, "Cmd")]
+    if any(len(argument) > LONGEST_ARGUMENT for argument in command):
+        yield "an argument is longer than 8 kB"
+    if sum(map(len, command)) > LONGEST_COMMAND:
+        yield "its command is longer than 64 kB"
+    if sum(map(len, _strings(body, "Env"))) > LONGEST_ENVIRONMENT:
+        yield "its environment is larger than 32 kB"
+    labels = body.get("Labels")
+    if isinstance(labels, dict) and any(
+        len(key) + len(str(value)) > LONGEST_LABEL for key, value in labels.items()
+    ):
+        yield "a label is longer than 4 kB"
+
+
+def _mount(mount: Mapping[str, Json], policy: ContainerPolicy) -> Iterator[str]:
+    source = str(mount.get("Source"))
+    if mount.get("Type") != "bind":
+        yield f"it mounts a {mount.get('Type')}, not a directory of the host"
+    elif not _inside(source, policy.mount_roots) or _inside(source, CLOSED_ROOTS):
+        yield (
+            f"{source} is not inside a directory that the cluster allows "
+            f"({', '.join(policy.mount_roots) or 'none'})"
+        )
+    elif source.endswith(".sock"):
+        yield f"{source} is a socket"
+
+
+def _inside(path: str, roots: tuple[str, ...]) -> bool:
+    """Whether the plain absolute path is one of the roots or below one."""
+    if not path.startswith("/") or posixpath.normpath(path) != path or path == "/":
+        return False
+    return any(
+        path == root or path.startswith(f"{root.rstrip('/')}/") for root in roots
+    )
+
+
+def _ports(host_config: Mapping[str, Json]) -> Iterator[str]:
+    bindings = host_config.get("PortBindings")
+    if not isinstance(bindings, dict):
+        return
+    for port, published in bindings.items():
+        for binding in published if isinstance(published, list) else []:
+            if not isinstance(binding, dict) or not binding.get("HostIp"):
+                yield f"its port {port} is published without a named address"
+
+
+def _objects(values: Mapping[str, Json], key: str) -> list[dict[str, Json]]:
+    found = values.get(key)
+    return (
+        [item for item in found or [] if isinstance(item, dict)]
+        if isinstance(found, list)
+        else []
+    )
+
+
+def _strings(values: Mapping[str, Json], key: str) -> list[str]:
+    found = values.get(key)
+    return [str(item) for item in found] if isinstance(found, list) else []
