@@ -38,6 +38,7 @@ class ServingProfile:
     max_num_batched_tokens: int | None = None
     gpu_memory_utilization: str | None = None
     kv_connector: str | None = None
+    kv_connector_extra: dict[str, Json] = field(default_factory=dict)
     shm_size_bytes: int | None = None
     flags: dict[str, Json] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
@@ -71,7 +72,9 @@ def merge_serving(
     found = [profile for profile in profiles if profile.matches(wanted)]
     flags: dict[str, Json] = {}
     environment: dict[str, str] = {}
+    extra: dict[str, Json] = {}
     for profile in found:
+        extra.update(profile.kv_connector_extra)
         flags.update(profile.flags)
         environment.update(profile.environment)
     sources = dict.fromkeys(profile.source for profile in found)
@@ -86,6 +89,7 @@ def merge_serving(
         max_num_batched_tokens=_last(one.max_num_batched_tokens for one in found),
         gpu_memory_utilization=_last(one.gpu_memory_utilization for one in found),
         kv_connector=_last(one.kv_connector for one in found),
+        kv_connector_extra=extra,
         shm_size_bytes=_last(one.shm_size_bytes for one in found),
         flags=flags,
         environment=environment,

@@ -35,7 +35,8 @@ def transfer_config(
             "kv_role": role,
             "kv_load_failure_policy": "fail",
         }
-    sides: dict[str, Json] = {
+    extra: dict[str, Json] = dict(sorted(settings.layout.serving.kv_connector_extra.items()))
+    extra |= {
         one.role.value: {
             "dp_size": one.layout.data_parallel_size,
             "tp_size": one.layout.tensor_parallel_size,
@@ -48,7 +49,7 @@ def transfer_config(
         "kv_role": role,
         "kv_port": str(endpoint.port),
         "engine_id": str(endpoint.number),
-        "kv_connector_extra_config": sides,
+        "kv_connector_extra_config": extra,
     }
 
 
