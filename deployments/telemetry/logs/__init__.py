@@ -1,0 +1,1 @@
+"""Logs of inference engines: lines, acceptance records, start-up facts, whole-log readings."""

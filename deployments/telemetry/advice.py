@@ -1,0 +1,318 @@
+"""Advice: what measured acceptance says about num_speculative_tokens, with the arithmetic.
+
+The seed document's thresholds (above 80 % healthy, 60 to 80 % normal, below 60 % low) hold for
+one drafted token. With more tokens the rate falls by construction: a drafter whose every token
+is accepted with probability 0.8 has 80 % with one token and 65 % with three. So the thresholds
+are carried over to the count, and the marginal gain by position decides what to change.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from deployments.telemetry.acceptance_history import Counts
+
+HIGH_RATE = 0.8
+LOW_RATE = 0.6
+ENOUGH_DRAFTS = 200
+LEAST_GAIN = 0.02
+LARGEST_COUNT = 16
+ZERO_RATE = 0.01
+LOOKUP_METHODS = frozenset({"ngram", "ngram_gpu", "suffix"})
+ASSUMED_DRAFT_COST = {
+    "mtp": 0.1,
+    "eagle": 0.08,
+    "eagle3": 0.08,
+    "draft_model": 0.15,
+    "medusa": 0.03,
+    "ngram": 0.02,
+    "ngram_gpu": 0.02,
+    "suffix": 0.02,
+}
+DEFAULT_DRAFT_COST = 0.1
+
+
+class Verdict(StrEnum):
+    """How the acceptance rate stands against the thresholds of this method and count."""
+
+    HEALTHY = "healthy"
+    NORMAL = "normal"
+    LOW = "low"
+    NOT_COMPARABLE = "not_comparable"
+    NO_DATA = "no_data"
+
+
+class Action(StrEnum):
+    """What to change next."""
+
+    RAISE = "raise"
+    LOWER = "lower"
+    KEEP = "keep"
+    CHECK_DRAFTER = "check_drafter"
+    WAIT = "wait"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """One sentence in English, with the code and the values that a translation needs."""
+
+    code: str
+    text: str
+    parameters: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thresholds:
+    """The rates (fractions) between low, normal and healthy for one count."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PositionGain:
+    """One draft position: its acceptance rate and the tokens per unit of time up to it.
+
+    ``relative_speed`` is (tokens per step) / (1 + positions x draft cost), in target steps;
+    ``estimated`` marks a position that was not drafted but extrapolated.
+    """
+
+    position: int
+    rate: float
+    tokens_per_step: float
+    relative_speed: float
+    estimated: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advice:
+    """The verdict, what to do, and every number behind it."""
+
+    verdict: Verdict
+    action: Action
+    suggested_num_speculative_tokens: int | None
+    thresholds: Thresholds | None
+    draft_cost: float
+    gains: tuple[PositionGain, ...]
+    statements: tuple[Statement, ...]
+
+
+def thresholds_for(num_speculative_tokens: int) -> Thresholds:
+    """Carry the seed's 60 % and 80 % for one token over to ``num_speculative_tokens``.
+
+    A draft of k tokens, each accepted with probability a once the ones before it were, has the
+    acceptance rate (a + a^2 + ... + a^k) / k.
+    """
+    return Thresholds(
+        low=_rate_of(LOW_RATE, num_speculative_tokens),
+        high=_rate_of(HIGH_RATE, num_speculative_tokens),
+    )
+
+
+def advise(
+    method: str | None, num_speculative_tokens: int | None, counts: Counts
+) -> Advice:
+    """Judge the counts of a decode or combined replica.
+
+    ``method`` is the engine's spelling. Never judge a prefill replica by this: it decodes one
+    token per request.
+    """
+    method = "mtp" if method and method.endswith("mtp") else method
+    cost = ASSUMED_DRAFT_COST.get(method or "", DEFAULT_DRAFT_COST)
+    rate = counts.acceptance_rate
+    if rate is None:
+        return _no_data(cost)
+    count = num_speculative_tokens or len(counts.per_position) or None
+    limits = thresholds_for(count) if count else None
+    verdict = _verdict(method, rate, limits)
+    gains = _gains(counts, cost)
+    action, suggested = _action(count, counts, gains, verdict)
+    statements = [
+        _measured(counts, rate),
+        *_judged(verdict, rate, count, limits),
+        _arithmetic(gains, cost),
+        _proposal(action, suggested, count),
+    ]
+    return Advice(
+        verdict=verdict,
+        action=action,
+        suggested_num_speculative_tokens=suggested,
+        thresholds=None if verdict is Verdict.NOT_COMPARABLE else limits,
+        draft_cost=cost,
+        gains=gains,
+        statements=tuple(statement for statement in statements if statement),
+    )
+
+
+def _no_data(cost: float) -> Advice:
+    text = "Nothing was drafted in this span, so there is nothing to judge."
+    return Advice(
+        verdict=Verdict.NO_DATA,
+        action=Action.WAIT,
+        suggested_num_speculative_tokens=None,
+        thresholds=None,
+        draft_cost=cost,
+        gains=(),
+        statements=(Statement(code="no_traffic", text=text),),
+    )
+
+
+def _rate_of(probability: float, count: int) -> float:
+    return sum(probability**position for position in range(1, count + 1)) / count
+
+
+def _verdict(method: str | None, rate: float, limits: Thresholds | None) -> Verdict:
+    if method in LOOKUP_METHODS or limits is None:
+        return Verdict.NOT_COMPARABLE
+    if rate > limits.high:
+        return Verdict.HEALTHY
+    return Verdict.LOW if rate < limits.low else Verdict.NORMAL
+
+
+def _gains(counts: Counts, cost: float) -> tuple[PositionGain, ...]:
+    """Return every drafted position and one beyond, extrapolated by the last fall."""
+    rates = counts.per_position_rates
+    if not rates:
+        return ()
+    gains: list[PositionGain] = []
+    length = 1.0
+    for position, rate in enumerate((*rates, _beyond(rates)), start=1):
+        length += rate
+        gains.append(
+            PositionGain(
+                position=position,
+                rate=rate,
+                tokens_per_step=length,
+                relative_speed=length / (1 + position * cost),
+                estimated=position > len(rates),
+            )
+        )
+    return tuple(gains)
+
+
+def _beyond(rates: tuple[float, ...]) -> float:
+    """Estimate the next position: it falls as the last one did, from 1 before the first."""
+    before = rates[-2] if len(rates) > 1 else 1.0
+    return rates[-1] * min(1.0, rates[-1] / before) if before else 0.0
+
+
+def _action(
+    count: int | None,
+    counts: Counts,
+    gains: tuple[PositionGain, ...],
+    verdict: Verdict,
+) -> tuple[Action, int | None]:
+    if counts.num_drafts is not None and counts.num_drafts < ENOUGH_DRAFTS:
+        return Action.WAIT, None
+    if (counts.acceptance_rate or 0.0) < ZERO_RATE:
+        return Action.CHECK_DRAFTER, None
+    best = _best_count(count, gains, verdict)
+    if count is not None and best is not None and best != count:
+        return (Action.LOWER if best < count else Action.RAISE), best
+    low = verdict is Verdict.LOW
+    return (Action.CHECK_DRAFTER if low else Action.KEEP), None
+
+
+def _best_count(
+    count: int | None, gains: tuple[PositionGain, ...], verdict: Verdict
+) -> int | None:
+    """Return the count with the highest relative speed, if it is worth the change."""
+    drafted = [gain for gain in gains if not gain.estimated]
+    if not drafted:
+        return None
+    worth = drafted[-1].relative_speed * (1 + LEAST_GAIN)
+    best = max(drafted, key=lambda gain: gain.relative_speed)
+    if best.relative_speed >= worth:
+        return best.position
+    may_raise = verdict is not Verdict.LOW and (count or 0) < LARGEST_COUNT
+    return (
+        gains[-1].position if may_raise and gains[-1].relative_speed >= worth else None
+    )
+
+
+def _measured(counts: Counts, rate: float) -> Statement:
+    length = counts.mean_acceptance_length
+    parameters = {
+        "accepted": str(counts.accepted),
+        "drafted": str(counts.drafted),
+        "rate": f"{rate:.1%}",
+    }
+    text = "{accepted} of {drafted} drafted tokens were accepted: {rate}"
+    if length is not None:
+        parameters["length"] = f"{length:.2f}"
+        text += ", {length} tokens per step"
+    return _statement(
+        "measured" if length is not None else "measured_rate", text + ".", parameters
+    )
+
+
+def _judged(
+    verdict: Verdict, rate: float, count: int | None, limits: Thresholds | None
+) -> list[Statement]:
+    if verdict is Verdict.NOT_COMPARABLE or limits is None or count is None:
+        text = (
+            "The thresholds do not apply: n-gram and suffix drafting only draft where the text "
+            "repeats, and without num_speculative_tokens a rate says nothing."
+        )
+        return [Statement(code="not_comparable", text=text)]
+    parameters = {
+        "count": str(count),
+        "low": f"{limits.low:.0%}",
+        "high": f"{limits.high:.0%}",
+        "rate": f"{rate:.1%}",
+    }
+    words = {
+        Verdict.HEALTHY: "{rate} is healthy",
+        Verdict.NORMAL: "{rate} is in the normal range",
+        Verdict.LOW: "{rate} is low",
+    }
+    text = (
+        f"{words[verdict]}: with {{count}} tokens per draft, 60 % and 80 % per token make "
+        "{low} and {high}."
+    )
+    return [_statement(f"rate_{verdict}", text, parameters)]
+
+
+def _arithmetic(gains: tuple[PositionGain, ...], cost: float) -> Statement | None:
+    drafted = [gain for gain in gains if not gain.estimated]
+    if not drafted:
+        return None
+    speeds = ", ".join(f"{gain.position}: {gain.relative_speed:.2f}" for gain in gains)
+    last = drafted[-1]
+    parameters = {
+        "position": str(last.position),
+        "rate": f"{last.rate:.1%}",
+        "cost": f"{cost:.2f}",
+        "speeds": speeds,
+    }
+    text = (
+        "Position {position} is accepted in {rate} of the drafts. Tokens per target step of "
+        "time by count, with an assumed draft cost of {cost} target steps per token: {speeds} "
+        "(the last one is extrapolated)."
+    )
+    return _statement("marginal_gain", text, parameters)
+
+
+_PROPOSALS = {
+    Action.RAISE: "Try num_speculative_tokens {suggested} instead of {count}.",
+    Action.LOWER: "Lower num_speculative_tokens from {count} to {suggested}: the positions "
+    "behind it cost more than they bring.",
+    Action.KEEP: "Keep num_speculative_tokens at {count}.",
+    Action.CHECK_DRAFTER: "Check that drafter, checkpoint and method belong together before "
+    "changing num_speculative_tokens.",
+    Action.WAIT: "Wait for at least {enough} drafts before changing anything.",
+}
+
+
+def _proposal(action: Action, suggested: int | None, count: int | None) -> Statement:
+    parameters = {
+        "suggested": str(suggested),
+        "count": "its value" if count is None else str(count),
+        "enough": str(ENOUGH_DRAFTS),
+    }
+    return _statement(f"action_{action}", _PROPOSALS[action], parameters)
+
+
+def _statement(code: str, text: str, parameters: dict[str, str]) -> Statement:
+    return Statement(
+        code=code, text=text.format(**parameters), parameters=tuple(parameters.items())
+    )

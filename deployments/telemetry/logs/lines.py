@@ -1,0 +1,141 @@
+"""Lines: log bytes to messages, with the prefixes of vLLM, Docker and Kubernetes taken off."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+LONGEST_LINE_BYTES = 64 * 1024
+
+_ESCAPE = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?|[@-Z\\-_])"
+)
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_COMPOSE = re.compile(r"(?P<source>[A-Za-z0-9][\w.-]{0,127}) {1,64}\| ")
+_OUTER_TIME = re.compile(
+    r"(?P<outer>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?)"
+    r"(?: \| | )"
+)
+_CRI = re.compile(r"(?P<stream>stdout|stderr) (?P<tag>[FP]) ?")
+_KUBECTL = re.compile(r"\[(?P<source>pod/[\w.-]{1,253}/[\w.-]{1,253})\] ")
+_STERN = re.compile(r"(?P<source>[\w.-]{1,253} [\w.-]{1,253}) (?=\([A-Za-z])")
+_PROCESS = re.compile(r"\((?P<process>[A-Za-z][\w-]{0,63}) pid=(?P<pid>\d{1,10})\) ?")
+_HEADER = re.compile(
+    r"(?:\((?P<process>[A-Za-z][\w-]{0,63}) pid=(?P<pid>\d{1,10})\) )?"
+    r"(?P<level>DEBUG|INFO|WARNING|ERROR|CRITICAL) "
+    r"(?P<time>\d\d-\d\d \d\d:\d\d:\d\d)(?:[.,]\d{1,6})? "
+    r"\[?(?P<place>[\w./-]{1,128}:\d{1,6})\](?: |$)"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogLine:
+    """One message and where it came from.
+
+    ``number`` is the physical line, from 1, split at LF only. ``log_time`` is vLLM's own stamp
+    (``MM-DD HH:MM:SS``, no year, no zone), ``outer_time`` the stamp of the container runtime.
+    ``source`` is the Compose service or the pod. ``place`` is ``file.py:line``.
+    """
+
+    number: int
+    message: str
+    process: str | None = None
+    pid: int | None = None
+    level: str | None = None
+    log_time: str | None = None
+    place: str | None = None
+    outer_time: str | None = None
+    source: str | None = None
+    stream: str | None = None
+    partial: bool = False
+
+    @property
+    def has_header(self) -> bool:
+        """Whether the line begins a message of its own, by vLLM's prefix."""
+        return self.level is not None or self.process is not None
+
+
+def without_escapes(text: str) -> str:
+    """Take off terminal escape sequences and control characters other than tab."""
+    return _CONTROL.sub("", _ESCAPE.sub("", text)) if not text.isprintable() else text
+
+
+def parse_line(text: str, number: int = 1) -> LogLine:
+    """Split one line into its prefixes and its message; never raises, takes linear time."""
+    text = without_escapes(text[:LONGEST_LINE_BYTES])
+    line, rest = _runtime_prefix(text, number)
+    header = _HEADER.search(rest)
+    if header:
+        return replace(
+            line,
+            message=rest[header.end() :],
+            process=header["process"],
+            pid=int(header["pid"]) if header["pid"] else None,
+            level=header["level"],
+            log_time=header["time"],
+            place=header["place"],
+        )
+    process = _PROCESS.match(rest)
+    if process:
+        return replace(
+            line,
+            message=rest[process.end() :],
+            process=process["process"],
+            pid=int(process["pid"]),
+        )
+    return replace(line, message=rest)
+
+
+def _runtime_prefix(text: str, number: int) -> tuple[LogLine, str]:
+    """Take off what Docker Compose, the runtime, Kubernetes or ``stern`` put in front."""
+    found: dict[str, str] = {}
+    position = 0
+    for pattern in (_KUBECTL, _COMPOSE, _OUTER_TIME, _CRI, _STERN):
+        match = pattern.match(text, position)
+        if match:
+            found |= match.groupdict()
+            position = match.end()
+    line = LogLine(
+        number=number,
+        message="",
+        outer_time=found.get("outer"),
+        source=found.get("source"),
+        stream=found.get("stream"),
+        partial=found.get("tag") == "P",
+    )
+    return line, text[position:]
+
+
+def read_lines(data: bytes) -> Iterator[LogLine]:
+    """Yield the messages of a whole log.
+
+    A carriage return is no line end: the pieces between are read one by one under the number of
+    their line. Pieces that a Kubernetes runtime split (tag ``P``) are joined. Lines beyond
+    64 KiB are cut; bytes that are no UTF-8 become the replacement character.
+    """
+    open_pieces: dict[tuple[str | None, str | None], LogLine] = {}
+    for number, raw in enumerate(data.split(b"\n"), start=1):
+        text = raw[:LONGEST_LINE_BYTES].decode("utf-8", "replace")
+        for piece in text.split("\r"):
+            if not piece:
+                continue
+            line = _joined(open_pieces, parse_line(piece, number))
+            if line is not None:
+                yield line
+    yield from open_pieces.values()
+
+
+def _joined(
+    open_pieces: dict[tuple[str | None, str | None], LogLine], line: LogLine
+) -> LogLine | None:
+    """Join a line with the open piece of its stream; ``None`` while more is to come."""
+    if line.stream is None:
+        return line
+    key = (line.source, line.stream)
+    begun = open_pieces.pop(key, None)
+    if begun is not None:
+        joined = (begun.message + line.message)[:LONGEST_LINE_BYTES]
+        line = replace(begun, message=joined, partial=line.partial)
+    if line.partial:
+        open_pieces[key] = line
+        return None
+    return line
