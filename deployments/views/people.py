@@ -4,7 +4,15 @@ from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 
+from django_htmx.middleware import HtmxDetails
+
 from deployments.models import User
+
+
+class PanelRequest(HttpRequest):
+    """A request that has passed the middleware of django-htmx."""
+
+    htmx: HtmxDetails
 
 
 def person(request: HttpRequest) -> User:

@@ -1,0 +1,136 @@
+"""The policy of a cluster, as lines of text that a person edits."""
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from deployments.services.clusters import ClusterPolicy
+
+ARROW = "->"
+LARGEST_TEXT = 10_000
+FORBIDDEN_IN_PATHS = ("..", ":", ",", "//")
+SYSTEM_DIRECTORIES = ("boot", "dev", "etc", "proc", "root", "run", "sys", "usr", "var")
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+class RewritesField(forms.CharField):
+    """Lines of ``prefix -> replacement``."""
+
+    widget = forms.Textarea(attrs={"rows": 4, "spellcheck": "false"})
+
+    def clean(self, value: object) -> tuple[tuple[str, str], ...]:
+        """The pairs, in the order of the lines.
+
+        Raises:
+            ValidationError: a line without an arrow, an empty side, or a prefix twice.
+        """
+        pairs = [self._pair(line) for line in _lines(super().clean(value))]
+        prefixes = [prefix for prefix, _replacement in pairs]
+        for prefix in prefixes:
+            if prefixes.count(prefix) > 1:
+                raise ValidationError(
+                    _("“%(prefix)s” stands twice; keep one of the lines.")
+                    % {"prefix": prefix}
+                )
+        return tuple(pairs)
+
+    def _pair(self, line: str) -> tuple[str, str]:
+        prefix, arrow, replacement = (part.strip() for part in line.partition(ARROW))
+        spaced = any(len(part.split()) != 1 for part in (prefix, replacement))
+        if not arrow or spaced:
+            raise ValidationError(
+                _(
+                    "“%(line)s” is no rewrite; write: vllm/vllm-openai -> registry.example/mirror/vllm-openai."
+                )
+                % {"line": line}
+            )
+        return prefix, replacement
+
+
+class PathsField(forms.CharField):
+    """Lines of absolute directories."""
+
+    widget = forms.Textarea(attrs={"rows": 3, "spellcheck": "false"})
+
+    def clean(self, value: object) -> tuple[str, ...]:
+        """The directories without a slash at the end, each once.
+
+        Raises:
+            ValidationError: a path that is relative, the root, climbs, or is the system's.
+        """
+        paths = [self._path(line) for line in _lines(super().clean(value))]
+        return tuple(dict.fromkeys(paths))
+
+    def _path(self, line: str) -> str:
+        path = line.rstrip("/")
+        climbs = any(part in path for part in FORBIDDEN_IN_PATHS)
+        top = path.strip("/").split("/")[0]
+        if not path.startswith("/") or climbs or top in SYSTEM_DIRECTORIES:
+            raise ValidationError(
+                _(
+                    "“%(line)s” is no directory that plans may mount; write an absolute path such as /data/models."
+                )
+                % {"line": line}
+            )
+        return path
+
+
+class ClusterForm(forms.Form):
+    """What a team admin decides for every plan on the cluster."""
+
+    requires_other_approver = forms.BooleanField(
+        required=False,
+        label=gettext_lazy("A plan needs the approval of another person"),
+        help_text=gettext_lazy(
+            "Neither who submitted it nor who wrote the revision may then approve it. Open requests keep the rule they were made under."
+        ),
+    )
+    image_rewrites = RewritesField(
+        required=False,
+        max_length=LARGEST_TEXT,
+        label=gettext_lazy("Image rewrites"),
+        help_text=gettext_lazy(
+            "For sites without internet: one “prefix -> replacement” a line; the longest prefix that fits wins."
+        ),
+    )
+    model_roots = PathsField(
+        required=False,
+        max_length=LARGEST_TEXT,
+        label=gettext_lazy("Model directories"),
+        help_text=gettext_lazy(
+            "Directories on the hosts that plans may mount weights from, one a line."
+        ),
+    )
+    example = forms.CharField(
+        required=False,
+        max_length=255,
+        label=gettext_lazy("Try an image"),
+        help_text=gettext_lazy("Shows what the rewrites above would make of it."),
+    )
+    shown_version = forms.IntegerField(widget=forms.HiddenInput)
+
+    @staticmethod
+    def initial_of(policy: ClusterPolicy, version: int) -> dict[str, Any]:
+        """The policy as the fields show it."""
+        rewrites = [f"{prefix} {ARROW} {to}" for prefix, to in policy.image_rewrites]
+        return {
+            "requires_other_approver": policy.requires_other_approver,
+            "image_rewrites": "\n".join(rewrites),
+            "model_roots": "\n".join(policy.model_roots),
+            "shown_version": version,
+        }
+
+    @property
+    def policy(self) -> ClusterPolicy:
+        """The policy of a valid form."""
+        return ClusterPolicy(
+            requires_other_approver=self.cleaned_data["requires_other_approver"],
+            image_rewrites=self.cleaned_data["image_rewrites"],
+            model_roots=self.cleaned_data["model_roots"],
+        )

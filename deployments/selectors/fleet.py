@@ -1,0 +1,243 @@
+"""The fleet as pages show it: clusters, hosts, and devices in runs of one holder."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+
+from django.db.models import Prefetch, QuerySet
+
+from deployments.models import (
+    Booking,
+    Cluster,
+    Device,
+    Host,
+    Platform,
+    Reachability,
+    ReleaseState,
+    Replica,
+    ReplicaState,
+    User,
+)
+from deployments.models.scope import ScopedQuerySet
+
+CLOCK_WARNING_MS = 2000
+"""A host whose clock differs by more shifts its samples visibly; the page says so."""
+
+DEVICES_PER_CARD = {Platform.ASCEND_A3.value: 2}
+"""An Atlas A3 card carries two dies, each of which the runtime counts as a device."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellRun:
+    """Neighbouring devices of one holder; ``cards`` groups their numbers as they sit on cards.
+
+    ``kind`` is used, prefill, held (booked by a release that is not live), alien (reported
+    unhealthy), stale (free when last seen) or free. ``replica`` is ``None`` for the last three.
+    """
+
+    kind: str
+    cards: tuple[tuple[int, ...], ...]
+    replica: Replica | None = None
+
+    @property
+    def count(self) -> int:
+        """How many devices the run has."""
+        return sum(len(card) for card in self.cards)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostLine:
+    """One host with its devices."""
+
+    row: Host
+    runs: tuple[CellRun, ...]
+    device_count: int
+    booked: int
+    cards_of_two: bool
+
+    @property
+    def reachable(self) -> bool:
+        """Whether the last contact succeeded."""
+        return self.row.reachability == Reachability.REACHABLE
+
+    @property
+    def clock_off(self) -> bool:
+        """Whether the clock differs so much that times of samples mislead."""
+        return abs(self.row.clock_offset_ms or 0) > CLOCK_WARNING_MS
+
+    @property
+    def remarkable(self) -> bool:
+        """Whether a person should look at it."""
+        return not self.reachable or self.clock_off
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Equipment:
+    """Hosts of one platform in a cluster; ``None`` where they differ or nobody knows."""
+
+    platform: str
+    hosts: int
+    devices_each: int | None
+    memory_each_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterLine:
+    """One cluster with its hosts."""
+
+    row: Cluster
+    hosts: tuple[HostLine, ...]
+    equipment: tuple[Equipment, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fleet:
+    """Every cluster that a person sees."""
+
+    clusters: tuple[ClusterLine, ...]
+
+    @property
+    def hosts(self) -> tuple[HostLine, ...]:
+        """Every host of every cluster."""
+        return tuple(host for cluster in self.clusters for host in cluster.hosts)
+
+    @property
+    def device_count(self) -> int:
+        """All devices."""
+        return sum(host.device_count for host in self.hosts)
+
+    @property
+    def booked(self) -> int:
+        """Devices that a replica holds."""
+        return sum(host.booked for host in self.hosts)
+
+    @property
+    def seen_at(self) -> datetime | None:
+        """The newest contact with any host."""
+        times = [host.row.seen_at for host in self.hosts if host.row.seen_at]
+        return max(times, default=None)
+
+    @property
+    def silent(self) -> int:
+        """Hosts that do not answer."""
+        return sum(not host.reachable for host in self.hosts)
+
+
+def fleet_of(user: User) -> Fleet:
+    """Every cluster of the person's teams, in four queries."""
+    clusters = Cluster.objects.for_user(user).select_related("team")
+    return Fleet(clusters=_cluster_lines(clusters))
+
+
+def cluster_line(cluster: Cluster) -> ClusterLine:
+    """One cluster with its hosts, in four queries."""
+    return _cluster_lines(Cluster.objects.filter(pk=cluster.pk))[0]
+
+
+def host_line(host: Host) -> HostLine:
+    """One host with its devices, in three queries."""
+    return _host_line(_hosts().get(pk=host.pk))
+
+
+def replicas_on(host: Host) -> ScopedQuerySet[Replica]:
+    """Replicas whose containers are, or may be, on the host."""
+    return (
+        Replica.objects.filter(host=host)
+        .exclude(state=ReplicaState.REMOVED)
+        .select_related("release__deployment", "release__plan")
+        .order_by("release__deployment__name", "role", "rank")
+    )
+
+
+def _hosts() -> QuerySet[Host]:
+    held = Booking.objects.filter(
+        released_at=None, device__isnull=False
+    ).select_related("replica__release__deployment")
+    return Host.objects.order_by("name").prefetch_related(
+        "devices", Prefetch("bookings", queryset=held)
+    )
+
+
+def _cluster_lines(clusters: QuerySet[Cluster]) -> tuple[ClusterLine, ...]:
+    hosts = _hosts()
+    rows = clusters.prefetch_related(Prefetch("hosts", queryset=hosts))
+    return tuple(
+        ClusterLine(
+            row=row,
+            hosts=tuple(_host_line(host) for host in row.hosts.all()),
+            equipment=_equipment(row.hosts.all()),
+        )
+        for row in rows
+    )
+
+
+def _host_line(host: Host) -> HostLine:
+    holders = {
+        booking.device: booking.replica
+        for booking in host.bookings.all()
+        if booking.device is not None
+    }
+    devices = list(host.devices.all())
+    return HostLine(
+        row=host,
+        runs=_runs(host, devices, holders),
+        device_count=len(devices),
+        booked=len(holders),
+        cards_of_two=host.platform in DEVICES_PER_CARD,
+    )
+
+
+def _runs(
+    host: Host, devices: Sequence[Device], holders: dict[int, Replica]
+) -> tuple[CellRun, ...]:
+    unreachable = host.reachability == Reachability.UNREACHABLE
+
+    def key(device: Device) -> tuple[str, str]:
+        replica = holders.get(device.number)
+        kind = _kind(device, replica, unreachable=unreachable)
+        return kind, str(replica.pk) if replica else ""
+
+    per_card = DEVICES_PER_CARD.get(host.platform, 1)
+    runs = []
+    for (kind, _holder), group in groupby(devices, key=key):
+        numbers = [device.number for device in group]
+        runs.append(
+            CellRun(
+                kind=kind,
+                cards=tuple(
+                    tuple(card)
+                    for _card, card in groupby(numbers, key=lambda n: n // per_card)
+                ),
+                replica=holders.get(numbers[0]),
+            )
+        )
+    return tuple(runs)
+
+
+def _kind(device: Device, replica: Replica | None, *, unreachable: bool) -> str:
+    if replica is None:
+        if device.healthy is False:
+            return "alien"
+        return "stale" if unreachable else "free"
+    if replica.release.state != ReleaseState.LIVE:
+        return "held"
+    return "prefill" if replica.role == "prefill" else "used"
+
+
+def _equipment(hosts: Iterable[Host]) -> tuple[Equipment, ...]:
+    ordered = sorted(hosts, key=lambda host: host.platform)
+    result = []
+    for platform, group in groupby(ordered, key=lambda host: host.platform):
+        rows = list(group)
+        counts = {len(row.devices.all()) for row in rows}
+        memory = {device.memory_bytes for row in rows for device in row.devices.all()}
+        result.append(
+            Equipment(
+                platform=platform,
+                hosts=len(rows),
+                devices_each=counts.pop() if len(counts) == 1 else None,
+                memory_each_bytes=memory.pop() if len(memory) == 1 else None,
+            )
+        )
+    return tuple(result)

@@ -1,0 +1,66 @@
+"""Change what a cluster decides for every plan on it."""
+
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models import F
+from django.utils.translation import gettext as _
+
+from deployments.models import Cluster, TeamRole, User
+from deployments.services.access import require_role
+from deployments.services.errors import ConflictError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterPolicy:
+    """What a team admin may set; ``image_rewrites`` are (prefix, replacement) pairs."""
+
+    requires_other_approver: bool
+    image_rewrites: tuple[tuple[str, str], ...]
+    model_roots: tuple[str, ...]
+
+
+def policy_of(cluster: Cluster) -> ClusterPolicy:
+    """The policy as it stands."""
+    return ClusterPolicy(
+        requires_other_approver=cluster.requires_other_approver,
+        image_rewrites=tuple(
+            (str(prefix), str(replacement))
+            for prefix, replacement in cluster.image_rewrites
+        ),
+        model_roots=tuple(str(root) for root in cluster.model_roots),
+    )
+
+
+def change_policy(
+    user: User, cluster: Cluster, policy: ClusterPolicy, *, shown_version: int
+) -> bool:
+    """Keep a changed policy under the next version number; say whether anything changed.
+
+    Open requests keep the version that they were made under.
+
+    Raises:
+        NotAllowedError: the person is no admin of the cluster's team.
+        ConflictError: somebody changed the policy since it was shown.
+    """
+    require_role(user, cluster.team, TeamRole.ADMIN)
+    with transaction.atomic():
+        stored = Cluster.objects.get(pk=cluster.pk)
+        if policy_of(stored) == policy:
+            return False
+        changed = Cluster.objects.filter(
+            pk=cluster.pk, policy_version=shown_version
+        ).update(
+            requires_other_approver=policy.requires_other_approver,
+            image_rewrites=[list(pair) for pair in policy.image_rewrites],
+            model_roots=list(policy.model_roots),
+            policy_version=F("policy_version") + 1,
+        )
+    if changed != 1:
+        raise ConflictError(
+            _(
+                "Somebody changed this policy since you opened the page. "
+                "Compare your entries with what holds now, and save again."
+            )
+        )
+    return True

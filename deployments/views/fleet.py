@@ -1,0 +1,108 @@
+"""The fleet: every host, one host, one cluster with its policy."""
+
+import uuid
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_safe
+
+from deployments.forms.cluster import ClusterForm
+from deployments.models import Cluster, Host, TeamRole
+from deployments.planning.platforms.images import rewrite
+from deployments.planning.snapshot import ClusterSettings
+from deployments.selectors.access import has_role
+from deployments.selectors.fleet import cluster_line, fleet_of, host_line, replicas_on
+from deployments.services.clusters import change_policy, policy_of
+from deployments.services.errors import NotAllowedError, UseCaseError
+from deployments.views.people import PanelRequest, person
+
+EXAMPLE_IMAGE = "vllm/vllm-openai:v0.32.0"
+
+
+@require_safe
+def fleet(request: HttpRequest) -> HttpResponse:
+    """Every host by cluster, with who holds which device."""
+    return render(request, "fleet/fleet.html", {"fleet": fleet_of(person(request))})
+
+
+@require_safe
+def host(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """One host: devices, replicas, images, ports."""
+    rows = Host.objects.for_user(request.user).select_related("cluster__team")
+    row = get_object_or_404(rows, pk=pk)
+    context = {"host": row, "line": host_line(row), "replicas": replicas_on(row)}
+    return render(request, "fleet/host.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def cluster(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
+    """One cluster: its hosts and its policy, which a team admin may change."""
+    rows = Cluster.objects.for_user(request.user).select_related("team")
+    row = get_object_or_404(rows, pk=pk)
+    if request.method == "POST":
+        return _change(request, row)
+    initial = ClusterForm.initial_of(policy_of(row), row.policy_version)
+    form = ClusterForm(initial={**initial, "example": EXAMPLE_IMAGE})
+    return _page(request, row, form)
+
+
+def _change(request: PanelRequest, row: Cluster) -> HttpResponse:
+    form = ClusterForm(request.POST)
+    if not form.is_valid():
+        return _page(request, row, form, status=422)
+    if "try" in request.POST:
+        return _page(request, row, form)
+    try:
+        changed = change_policy(
+            person(request),
+            row,
+            form.policy,
+            shown_version=form.cleaned_data["shown_version"],
+        )
+    except UseCaseError as error:
+        row.refresh_from_db()
+        status = 403 if isinstance(error, NotAllowedError) else 409
+        data = request.POST.copy()
+        data["shown_version"] = str(row.policy_version)
+        return _page(request, row, ClusterForm(data), status=status, error=str(error))
+    if changed:
+        messages.success(request, _("The policy is changed; new plans follow it."))
+    else:
+        messages.info(request, _("Nothing was different, so nothing changed."))
+    return redirect("cluster", pk=row.pk)
+
+
+def _page(
+    request: PanelRequest,
+    row: Cluster,
+    form: ClusterForm,
+    *,
+    status: int = 200,
+    error: str = "",
+) -> HttpResponse:
+    example, rewritten = _example(form, row)
+    context = {
+        "cluster": row,
+        "line": cluster_line(row),
+        "policy": policy_of(row),
+        "form": form,
+        "error": error,
+        "may_change": has_role(person(request), row.team, TeamRole.ADMIN),
+        "example": example,
+        "rewritten": rewritten,
+    }
+    page = "fleet/cluster.html" + ("#example" if request.htmx else "")
+    return render(request, page, context, status=status)
+
+
+def _example(form: ClusterForm, row: Cluster) -> tuple[str, str]:
+    """An image, and what the shown rewrites make of it."""
+    policy = policy_of(row)
+    image = EXAMPLE_IMAGE
+    if form.is_bound and form.is_valid():
+        policy = form.policy
+        image = form.cleaned_data["example"] or EXAMPLE_IMAGE
+    settings = ClusterSettings(image_rewrites=policy.image_rewrites)
+    return image, rewrite(image, settings)
