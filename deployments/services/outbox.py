@@ -73,11 +73,22 @@ def command_with_key(
 
 
 def wake(command_id: uuid.UUID) -> None:
-    """Send the id to a worker; a broker that is down costs time, never the command."""
+    """Send the id to a worker; a broker that is down costs no time, and never the command.
+
+    One attempt on a connection of its own: by default kombu would wait six seconds for a broker
+    that refuses (kombu 5.7, redis 8.1), and a person waits for this answer.
+    """
     try:
-        current_app.send_task(
-            RUN_COMMAND, args=[str(command_id)], queue=ROLLOUT_QUEUE, retry=False
-        )
+        with current_app.connection_for_write(
+            transport_options={"max_retries": 0}
+        ) as connection:
+            current_app.send_task(
+                RUN_COMMAND,
+                args=[str(command_id)],
+                queue=ROLLOUT_QUEUE,
+                retry=False,
+                connection=connection,
+            )
     except OperationalError:
         logger.warning("queue unreachable", extra={"command_id": str(command_id)})
         return

@@ -1,8 +1,11 @@
 """People and a request for tests of use cases."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
+from celery import current_app
+from kombu.transport.memory import Channel
 
 from deployments.models import (
     ApprovalRequest,
@@ -83,3 +86,14 @@ def team1(db: None) -> Team1:
 def committed_team1(transactional_db: None) -> Team1:
     """The team in a test with several connections, which see each other's commits."""
     return make_team1()
+
+
+@pytest.fixture
+def memory_broker(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A broker inside the process, empty before and after; gives its address."""
+    address = "memory://"
+    monkeypatch.setattr(current_app.conf, "broker_url", address)
+    monkeypatch.setattr(current_app.conf, "broker_write_url", address)
+    Channel.queues.clear()
+    yield address
+    Channel.queues.clear()

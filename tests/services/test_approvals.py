@@ -293,7 +293,7 @@ def test_database_refuses_to_change_what_was_decided_on(
     team1: Team1, model: type[Revision | Plan | Approval], column: str
 ) -> None:
     vote(team1.request(), team1.bob)
-    table = model._meta.db_table  # noqa: SLF001 - the documented way to a table's name
+    table = model._meta.db_table
     with (
         pytest.raises(IntegrityError, match="frozen"),
         transaction.atomic(),
