@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from urllib.parse import quote, urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -111,6 +111,6 @@ def broker_address(redis_url: str) -> str:
             f"REDIS_URL begins with {parts.scheme!r}, but must begin with "
             "redis://, rediss:// or unix://."
         )
-    password = f":{quote(parts.password)}@" if parts.password else ""
+    password = f":{parts.password}@" if parts.password else ""
     query = parts.query.replace("db=", "virtual_host=")
-    return urlunsplit(("redis+socket", password, parts.path, query, ""))
+    return f"redis+socket://{password}{parts.path}" + (f"?{query}" if query else "")
