@@ -187,12 +187,12 @@ def test_address_without_an_entry_is_refused_and_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """Forgetting an entry closes the page instead of opening it."""
-    monkeypatch.delitem(MANIFEST, "mfa_index")  # type: ignore[arg-type]
+    monkeypatch.delitem(MANIFEST, "mfa_index")
     request = rf.get(reverse("mfa_index"))
     request.resolver_match = resolve(request.path)
     middleware = PermissionMiddleware(lambda _request: HttpResponse())
     with caplog.at_level(logging.ERROR), pytest.raises(PermissionDenied):
-        middleware.process_view(request, HttpResponse, (), {})
+        middleware.process_view(request, HttpResponse, (), {})  # type: ignore[arg-type]
     assert caplog.messages == ["url_not_in_manifest"]
 
 
