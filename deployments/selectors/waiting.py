@@ -1,12 +1,14 @@
 """What waits for one person: the requests that they may decide."""
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Count, Exists, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from deployments.models import (
     ApprovalRequest,
     RequestState,
     RoleGrant,
+    Team,
     TeamRole,
     User,
 )
@@ -37,3 +39,20 @@ def decidable_requests(user: User) -> ScopedQuerySet[ApprovalRequest]:
         .filter(Exists(grants))
         .filter(lenient | (~authored & Exists(older_grants)))
     )
+
+
+def teams_with_waiting(user: User) -> list[tuple[str, int]]:
+    """The names of the person's teams, each with how many requests need their vote; one query."""
+    team = "plan__revision__deployment__cluster__team"
+    counted = (
+        decidable_requests(user)
+        .filter(**{team: OuterRef("pk")})
+        .order_by()
+        .values(team)
+        .annotate(count=Count("pk"))
+        .values("count")
+    )
+    teams = Team.objects.filter(memberships__user=user).annotate(
+        waiting=Coalesce(Subquery(counted), 0)
+    )
+    return list(teams.values_list("name", "waiting"))

@@ -65,21 +65,26 @@ def strip(
 
 
 @register.inclusion_tag("components/spark.html")
-def spark(values: Sequence[float | None], label: str = "") -> dict[str, Any]:
-    """A line over evenly spaced values; ``None`` is a gap, drawn as one."""
+def spark(
+    values: Sequence[float | None], label: str = "", low: float | None = None
+) -> dict[str, Any]:
+    """A line over evenly spaced values, scaled from ``low`` or the smallest of them to the largest.
+
+    ``None`` is a gap, drawn as one.
+    """
     points = [
         (place * (SPARK_WIDTH - SPARK_EDGE) / max(len(values) - 1, 1), value)
         for place, value in enumerate(values)
     ]
     seen = [value for value in values if value is not None]
-    low, high = (min(seen), max(seen)) if seen else (0.0, 0.0)
-    span = (high - low) or 1.0
+    bottom = min([*seen, *([] if low is None else [low])], default=0.0)
+    span = (max(seen, default=bottom) - bottom) or 1.0
 
     def height(value: float) -> float:
         return (
             SPARK_HEIGHT
             - SPARK_EDGE
-            - (value - low) / span * (SPARK_HEIGHT - 2 * SPARK_EDGE)
+            - (value - bottom) / span * (SPARK_HEIGHT - 2 * SPARK_EDGE)
         )
 
     lines, gaps = [], []

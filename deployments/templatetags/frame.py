@@ -13,8 +13,8 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.translation import get_language, get_language_info
 from django.utils.translation import gettext_lazy as _
 
-from deployments.models import Team, Theme, User
-from deployments.selectors.waiting import decidable_requests
+from deployments.models import Theme
+from deployments.selectors.waiting import teams_with_waiting
 
 register = template.Library()
 
@@ -73,27 +73,25 @@ class Frame:
 
 @register.simple_tag(takes_context=True)
 def frame(context: Context) -> Frame | None:
-    """Navigation and person, in two queries; ``None`` for people who are not logged in."""
+    """Navigation and person, in one query; ``None`` for people who are not logged in."""
     request: HttpRequest = context["request"]
     user = request.user
     if isinstance(user, AnonymousUser):
         return None
     theme = Theme(user.theme)
+    teams = teams_with_waiting(user)
     return Frame(
-        groups=_groups(request, user),
-        teams=tuple(
-            Team.objects.filter(memberships__user=user).values_list("name", flat=True)
-        ),
+        groups=_groups(request, sum(waiting for _name, waiting in teams)),
+        teams=tuple(name for name, _waiting in teams),
         theme=theme,
         next_theme=THEME_AFTER[theme],
         theme_names=json.dumps({t.value: str(t.label).lower() for t in THEME_AFTER}),
     )
 
 
-def _groups(request: HttpRequest, user: User) -> tuple[tuple[Entry, ...], ...]:
+def _groups(request: HttpRequest, waiting: int) -> tuple[tuple[Entry, ...], ...]:
     match = request.resolver_match
     section = section_of(match.view_name if match else "")
-    waiting = decidable_requests(user).count()
     return tuple(
         tuple(
             Entry(

@@ -17,6 +17,7 @@ from deployments.models import (
     RequestState,
 )
 from deployments.planning.plan import Severity
+from deployments.telemetry.advice import Verdict
 
 register = template.Library()
 
@@ -115,6 +116,16 @@ STATUSES: Mapping[str, Mapping[str, Status]] = {
             ATTENTION: (ATTENTION, _("Attention")),
             BAD: (BAD, _("Bad")),
             IDLE: (IDLE, _("Idle")),
+        }
+    ),
+    "acceptance": _named(
+        {
+            Verdict.HEALTHY: (GOOD, _("Healthy")),
+            Verdict.NORMAL: (GOOD, _("Normal")),
+            Verdict.LOW: (ATTENTION, _("Low")),
+            "zero": (BAD, _("Nothing accepted")),
+            Verdict.NOT_COMPARABLE: (IDLE, _("Not judged")),
+            Verdict.NO_DATA: (IDLE, _("No traffic")),
         }
     ),
     "message": _named(

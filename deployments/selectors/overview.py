@@ -1,0 +1,210 @@
+"""The overview: what needs the person, what is accepted, hosts, recent changes."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
+
+from deployments.models import (
+    CHANGING_STATES,
+    ApprovalRequest,
+    Deployment,
+    Release,
+    ReleaseState,
+    User,
+)
+from deployments.models.scope import ScopedQuerySet
+from deployments.planning.platforms.images import PRACTICE_REPOSITORY
+from deployments.selectors.acceptance_summary import (
+    SECOND_NS,
+    AcceptanceSummary,
+    acceptance_of,
+)
+from deployments.selectors.fleet import Fleet, HostLine, fleet_of
+from deployments.selectors.recent_changes import Change, recent_changes
+from deployments.selectors.waiting import decidable_requests
+from deployments.telemetry.advice import ZERO_RATE, Thresholds, Verdict, advise
+
+SHOWN_HOSTS = 10
+ZERO = "zero"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptanceLine:
+    """One live deployment; ``verdict`` is a ``telemetry.advice.Verdict`` or ``zero``."""
+
+    release: Release
+    summary: AcceptanceSummary
+    verdict: str
+    thresholds: Thresholds | None
+
+    @property
+    def speculates(self) -> bool:
+        """Whether the plan drafts at all."""
+        return self.release.plan.method not in {"", "off", "none"}
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether the rate is normal or better for its count."""
+        return self.verdict in {Verdict.HEALTHY, Verdict.NORMAL}
+
+    @property
+    def judged(self) -> bool:
+        """Whether there was traffic, and thresholds for it."""
+        return self.verdict not in {Verdict.NO_DATA, Verdict.NOT_COMPARABLE}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overview:
+    """The page for a person whose teams have deployments."""
+
+    requests: tuple[ApprovalRequest, ...]
+    troubled: tuple[Release, ...]
+    changing: tuple[Release, ...]
+    lines: tuple[AcceptanceLine, ...]
+    fleet: Fleet
+    changes: tuple[Change, ...]
+
+    @property
+    def silent_hosts(self) -> tuple[HostLine, ...]:
+        """Hosts that do not answer."""
+        return tuple(host for host in self.fleet.hosts if not host.reachable)
+
+    @property
+    def calls(self) -> int:
+        """How many things wait for a person."""
+        parts = (self.requests, self.troubled, self.changing, self.silent_hosts)
+        return sum(map(len, parts))
+
+    @property
+    def judged(self) -> int:
+        """Deployments whose acceptance can be judged."""
+        return sum(line.judged for line in self.lines)
+
+    @property
+    def as_expected(self) -> int:
+        """Deployments that accept as much as their count lets expect."""
+        return sum(line.as_expected for line in self.lines)
+
+    @property
+    def newest_sample(self) -> datetime | None:
+        """When the newest sample of any live deployment was printed."""
+        times = [
+            line.summary.newest_ns for line in self.lines if line.summary.newest_ns
+        ]
+        return datetime.fromtimestamp(max(times) / SECOND_NS, UTC) if times else None
+
+    @property
+    def hosts(self) -> tuple[HostLine, ...]:
+        """The hosts of the short list, those to look at first."""
+        ordered = sorted(self.fleet.hosts, key=lambda host: not host.remarkable)
+        return tuple(ordered[:SHOWN_HOSTS])
+
+    @property
+    def more_hosts(self) -> int:
+        """Hosts that the short list leaves out."""
+        return max(0, len(self.fleet.hosts) - SHOWN_HOSTS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstSteps:
+    """The page for a person whose teams have no deployment yet."""
+
+    fleet: Fleet
+
+    @property
+    def reachable(self) -> tuple[HostLine, ...]:
+        """Hosts that answer."""
+        return tuple(host for host in self.fleet.hosts if host.reachable)
+
+    @property
+    def has_practice_image(self) -> bool:
+        """Whether some host has the practice image."""
+        return any(
+            str(image.get("reference", "")).startswith(PRACTICE_REPOSITORY)
+            for host in self.fleet.hosts
+            for image in host.row.images
+        )
+
+
+def has_deployments(user: User) -> bool:
+    """Whether any team of the person has a deployment."""
+    return Deployment.objects.for_user(user).exists()
+
+
+def first_steps(user: User) -> FirstSteps:
+    """What a new panel shows."""
+    return FirstSteps(fleet=fleet_of(user))
+
+
+def overview_of(user: User) -> Overview:
+    """Everything that the page shows, in ten queries whatever the number of deployments."""
+    now_ns = int(timezone.now().timestamp() * SECOND_NS)
+    releases = tuple(_releases(user))
+    live = [row for row in releases if row.state == ReleaseState.LIVE]
+    summaries = acceptance_of([row.deployment_id for row in live], now_ns)
+    lines = [_line(row, summaries[row.deployment_id]) for row in live]
+    requests = decidable_requests(user).select_related(
+        "plan__revision__deployment", "submitted_by"
+    )
+    return Overview(
+        requests=tuple(requests.order_by("created_at")),
+        troubled=tuple(_troubled(releases)),
+        changing=tuple(row for row in releases if row.state in CHANGING_STATES),
+        lines=tuple(sorted(lines, key=_urgency)),
+        fleet=fleet_of(user),
+        changes=recent_changes(user),
+    )
+
+
+def _releases(user: User) -> ScopedQuerySet[Release]:
+    """Live and changing releases, and failures that nothing followed."""
+    newer = Release.objects.filter(
+        deployment=OuterRef("deployment"), number__gt=OuterRef("number")
+    )
+    lost = Q(state__in=[ReleaseState.FAILED, ReleaseState.BLOCKED]) & ~Exists(newer)
+    return (
+        Release.objects.for_user(user)
+        .filter(Q(state__in=[ReleaseState.LIVE, *CHANGING_STATES]) | lost)
+        .select_related("deployment__cluster", "plan__revision")
+        .order_by("deployment__name")
+    )
+
+
+def _troubled(releases: tuple[Release, ...]) -> Iterator[Release]:
+    for row in releases:
+        if row.state in {ReleaseState.FAILED, ReleaseState.BLOCKED} or row.warning:
+            yield row
+
+
+def _line(release: Release, summary: AcceptanceSummary) -> AcceptanceLine:
+    plan = release.plan
+    advice = advise(plan.method, plan.num_speculative_tokens, summary.counts)
+    rate = summary.counts.acceptance_rate
+    accepts_nothing = rate is not None and rate < ZERO_RATE
+    return AcceptanceLine(
+        release=release,
+        summary=summary,
+        verdict=ZERO if accepts_nothing else advice.verdict,
+        thresholds=advice.thresholds,
+    )
+
+
+_ORDER = [
+    ZERO,
+    Verdict.LOW,
+    Verdict.NORMAL,
+    Verdict.HEALTHY,
+    Verdict.NOT_COMPARABLE,
+    Verdict.NO_DATA,
+]
+
+
+def _urgency(line: AcceptanceLine) -> tuple[bool, int, str]:
+    return (
+        not line.speculates,
+        _ORDER.index(line.verdict),
+        line.release.deployment.name,
+    )
