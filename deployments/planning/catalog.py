@@ -1,5 +1,7 @@
 """TargetModel, Checkpoint, Drafter: what is known about a model, and who says so."""
 
+import difflib
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -235,3 +237,22 @@ def _refuse_repeated(keys: list[str], what: str) -> None:
     for key in sorted(set(keys)):
         if keys.count(key) > 1:
             raise PlanningError(f"The {what} named {key} appears twice.")
+
+
+def find_target_model(documents: Iterable[Json], name: str) -> TargetModel:
+    """Return the entry whose key, or whose last part of the key, is ``name`` in any case.
+
+    Raises:
+        PlanningError: no entry, or several, answer to the name.
+    """
+    wanted = name.lower()
+    keys: dict[str, Json] = {}
+    for document in documents:
+        if isinstance(document, dict):
+            keys[str(document.get("key"))] = document
+    found = [key for key in keys if wanted in (key.lower(), key.lower().split("/")[-1])]
+    if len(found) == 1:
+        return parse_target_model(keys[found[0]])
+    near = difflib.get_close_matches(name, keys, n=3, cutoff=0.4)
+    hint = f"; did you mean {', '.join(near)}" if near else ""
+    raise PlanningError(f"The catalog has no model {name!r}{hint}.")

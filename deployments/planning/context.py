@@ -8,7 +8,7 @@ from deployments.planning.engines.profile import EngineProfile
 from deployments.planning.engines.speculative import SpeculativeConfig
 from deployments.planning.methods import Method
 from deployments.planning.plan import Decision, PlannedReplica, Role
-from deployments.planning.platforms.platform import Platform
+from deployments.planning.platforms.platform import Beyond, Platform
 from deployments.planning.revision import RevisionSpec
 from deployments.planning.snapshot import ClusterSettings, HostSnapshot
 from deployments.planning.topology import RoleLayout
@@ -75,6 +75,7 @@ class PlanContext:
     roles: tuple[RoleSettings, ...] = ()
     replicas: tuple[PlannedReplica, ...] = ()
     troubles: tuple[HostTrouble, ...] = ()
+    beyond: tuple[Beyond, ...] = ()
 
     def role(self, wanted: Role) -> RoleSettings | None:
         """Return the settings of a role, ``None`` when the plan has no such role."""

@@ -126,45 +126,18 @@ def _chosen(method: Method, verdicts: tuple[MethodVerdict, ...]) -> Decision:
 
 
 def _tree(asked: Question) -> list[tuple[DecisionStep, tuple[Method, ...]]]:
-    holds = _holds_mtp(asked)
-    heads = _found(asked, HEADS)
-    modules = _found(asked, MODULES)
-    small = _found(asked, (Method.DRAFT_MODEL,))
     return [
-        (
-            DecisionStep(
-                question="Does the checkpoint hold MTP weights?",
-                answer={True: "Yes", False: "No", None: "Not known"}[holds],
-                because=verdict(asked, Method.MTP).because,
-            ),
-            (Method.MTP,) if holds is not False else (),
+        *_mtp_questions(asked),
+        _question(
+            "Is there a trained EAGLE-3 or EAGLE head for this model?", HEADS, asked
         ),
-        (
-            _step(
-                "Is there a trained EAGLE-3 or EAGLE head for this model?",
-                heads,
-                asked,
-                HEADS,
-            ),
-            HEADS,
+        _question(
+            "Is there another trained drafter: DSpark or DFlash?", MODULES, asked
         ),
-        (
-            _step(
-                "Is there another trained drafter: DSpark or DFlash?",
-                modules,
-                asked,
-                MODULES,
-            ),
-            MODULES,
-        ),
-        (
-            _step(
-                "Is there a small model with the same vocabulary?",
-                small,
-                asked,
-                (Method.DRAFT_MODEL,),
-            ),
+        _question(
+            "Is there a small model with the same vocabulary?",
             (Method.DRAFT_MODEL,),
+            asked,
         ),
         (
             DecisionStep(
@@ -176,6 +149,41 @@ def _tree(asked: Question) -> list[tuple[DecisionStep, tuple[Method, ...]]]:
             (Method.NGRAM,),
         ),
     ]
+
+
+def _mtp_questions(asked: Question) -> list[tuple[DecisionStep, tuple[Method, ...]]]:
+    holds = _holds_mtp(asked)
+    inside = holds is None and _module_inside(asked)
+    first = DecisionStep(
+        question="Does the checkpoint hold MTP weights?",
+        answer={True: "Yes", False: "No", None: "Not known"}[holds],
+        because=_because_holds(asked, holds),
+    )
+    if holds is False or inside:
+        return [(first, ())]
+    runs = verdict(asked, Method.MTP)
+    second = DecisionStep(
+        question=f"Does {asked.profile.engine} {asked.profile.version} run MTP for this model on "
+        f"{asked.platform.title}?",
+        answer="Yes" if runs.open else "No",
+        because=runs.because,
+    )
+    return [(first, ()), (second, (Method.MTP,))]
+
+
+def _because_holds(asked: Question, holds: bool | None) -> str:  # noqa: FBT001
+    checkpoint = asked.checkpoint
+    if asked.model.has_mtp is not True or holds is False:
+        return _closed_mtp(asked) or verdict(asked, Method.MTP).because
+    if holds is None:
+        return f"Nobody has looked into {checkpoint.repository}; the config alone does not count."
+    return f"{checkpoint.repository} holds them ({checkpoint.source})."
+
+
+def _question(
+    question: str, methods: tuple[Method, ...], asked: Question
+) -> tuple[DecisionStep, tuple[Method, ...]]:
+    return _step(question, _found(asked, methods), asked, methods), methods
 
 
 def _step(
@@ -211,6 +219,15 @@ def _holds_mtp(asked: Question) -> bool | None:
     if asked.model.has_mtp is False:
         return False
     return asked.checkpoint.holds_mtp if asked.model.has_mtp else None
+
+
+def tokens(number: int) -> str:
+    """Write a number of tokens with its noun."""
+    return "1 token" if number == 1 else f"{number} tokens"
+
+
+def _module_inside(asked: Question) -> bool:
+    return any(drafter.inside_checkpoint for drafter in _found(asked, MODULES))
 
 
 def _closed(asked: Question, method: Method, drafter: Drafter | None) -> str | None:
@@ -271,7 +288,11 @@ def _closed_package(asked: Question, package: str | None) -> str | None:
 def _opened(
     asked: Question, method: Method, drafter: Drafter | None, count: Count | None
 ) -> str:
-    told = f"{count.value} tokens a step: {count.source}" if count else "no count known"
+    told = (
+        f"{tokens(count.value)} a step: {count.source}"
+        if count
+        else "No count is known"
+    )
     if method is Method.MTP:
         held = asked.checkpoint.holds_mtp
         state = "holds" if held else "should hold, which nobody has checked,"

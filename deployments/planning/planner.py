@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from deployments.planning.caps import refuse_odd_text, refuse_oversized
 from deployments.planning.catalog import Checkpoint, TargetModel
 from deployments.planning.context import PlanContext
 from deployments.planning.decision import OFF, Question, decide, find_drafter
@@ -11,7 +12,7 @@ from deployments.planning.engines.profile import EngineProfile, find_profile
 from deployments.planning.errors import PlanningError
 from deployments.planning.methods import Method
 from deployments.planning.plan import Plan, Role
-from deployments.planning.platforms import PRACTICE, find_platform
+from deployments.planning.platforms import PLATFORMS, PRACTICE, find_platform
 from deployments.planning.platforms.images import is_practice, split_reference
 from deployments.planning.platforms.platform import Platform
 from deployments.planning.replicas import place
@@ -37,13 +38,15 @@ def make_plan(
         PlanningError: a host, checkpoint, engine, method or drafter is unknown, the roles do not fit
             the topology, or the sizes a person gave do not divide.
     """
+    refuse_odd_text(to_document(spec))
     spec = _in_order(spec)
     used = _used_hosts(spec, hosts, settings)
     practice = is_practice(spec.image)
     platform = _platform(used, practice=practice)
     profile = _profile(spec, platform, practice=practice)
-    checkpoint = choose_checkpoint(spec, model, used[0].platform, practice=practice)
-    documented_for = checkpoint.platforms[0] if practice else platform.name
+    wanted = _engine_platforms(profile) if practice else (platform.name,)
+    checkpoint = choose_checkpoint(spec, model, wanted, practice=practice)
+    documented_for = _documented_for(checkpoint, profile) if practice else platform.name
     asked = Question(
         model=model,
         checkpoint=checkpoint,
@@ -75,33 +78,57 @@ def make_plan(
     digests = sorted(
         (host.name, host.digest) for host in hosts if host.name in used_names
     )
-    return _plan(_with_roles(context), tuple(digests))
+    plan = _plan(_with_roles(context), tuple(digests))
+    refuse_oversized(plan)
+    return plan
 
 
 def choose_checkpoint(
-    spec: RevisionSpec, model: TargetModel, platform: str, *, practice: bool
+    spec: RevisionSpec,
+    model: TargetModel,
+    platforms: tuple[str, ...],
+    *,
+    practice: bool,
 ) -> Checkpoint:
-    """Return the chosen checkpoint, or the first that is published for the platform.
+    """Return the chosen checkpoint, or the first that is published for one of the platforms.
+
+    The practice image takes any checkpoint, since it loads none.
 
     Raises:
         PlanningError: the model has no such checkpoint, or none for the platform.
     """
+    here = " or ".join(platforms)
     if spec.checkpoint is not None:
         checkpoint = model.checkpoint(spec.checkpoint)
-        if platform in checkpoint.platforms or practice:
+        if practice or not set(platforms).isdisjoint(checkpoint.platforms):
             return checkpoint
         where = ", ".join(checkpoint.platforms)
         raise PlanningError(
             f"The checkpoint {checkpoint.key} of {model.name} is for {where}, not for "
-            f"{platform}; choose another checkpoint or other hosts."
+            f"{here}; choose another checkpoint or other hosts."
         )
     for checkpoint in model.checkpoints:
-        if platform in checkpoint.platforms or practice:
+        if not set(platforms).isdisjoint(checkpoint.platforms):
             return checkpoint
+    if practice and model.checkpoints:
+        return model.checkpoints[0]
     raise PlanningError(
-        f"The catalog has no checkpoint of {model.name} for {platform}; choose other hosts or "
+        f"The catalog has no checkpoint of {model.name} for {here}; choose other hosts or "
         "add a checkpoint to the catalog."
     )
+
+
+def _engine_platforms(profile: EngineProfile) -> tuple[str, ...]:
+    return tuple(
+        name for name, one in PLATFORMS.items() if one.engine == profile.engine
+    )
+
+
+def _documented_for(checkpoint: Checkpoint, profile: EngineProfile) -> str:
+    fitting = [
+        name for name in _engine_platforms(profile) if name in checkpoint.platforms
+    ]
+    return fitting[0] if fitting else checkpoint.platforms[0]
 
 
 def _in_order(spec: RevisionSpec) -> RevisionSpec:
@@ -203,8 +230,8 @@ def _with_roles(context: PlanContext) -> PlanContext:
         for role in context.spec.roles
     )
     context = replace(context, roles=roles)
-    replicas, troubles = place(context)
-    return replace(context, replicas=replicas, troubles=troubles)
+    replicas, troubles, beyond = place(context)
+    return replace(context, replicas=replicas, troubles=troubles, beyond=beyond)
 
 
 def _plan(context: PlanContext, digests: tuple[tuple[str, str], ...]) -> Plan:

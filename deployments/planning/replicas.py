@@ -9,7 +9,7 @@ from deployments.planning.engines.profile import VLLM_ASCEND
 from deployments.planning.methods import spelling_for
 from deployments.planning.placement import HostBook, take_ports_everywhere
 from deployments.planning.plan import ExpectedSpeculation, PlannedReplica, Role
-from deployments.planning.platforms.platform import Placement
+from deployments.planning.platforms.platform import Beyond, ContainerNeeds, Placement
 from deployments.planning.revision import Topology
 from deployments.planning.serve_command import Seat, served_name
 from deployments.planning.snapshot import HostSnapshot
@@ -38,14 +38,17 @@ class _Instance:
 
 def place(
     context: PlanContext,
-) -> tuple[tuple[PlannedReplica, ...], tuple[HostTrouble, ...]]:
-    """Give every role its devices, ports and containers, and report what hosts could not give.
+) -> tuple[tuple[PlannedReplica, ...], tuple[HostTrouble, ...], tuple[Beyond, ...]]:
+    """Give every role its devices, ports and containers.
+
+    Also returns what hosts could not give, and what containers get beyond the floor.
 
     Raises:
         PlanningError: a host has no free port left.
     """
     books = {host.name: HostBook(host) for host in context.hosts}
     replicas: list[PlannedReplica] = []
+    beyond: dict[Beyond, None] = {}
     number = 0
     for settings in context.roles:
         layout = settings.layout
@@ -55,9 +58,10 @@ def place(
                 books[host.name] for host in layout.hosts[first : first + span]
             )
             instance = _open_instance(context, settings, chosen, first, number)
-            replicas.extend(
-                _replica(context, instance, index) for index in range(len(chosen))
-            )
+            for index in range(len(chosen)):
+                replica, needs = _replica(context, instance, index)
+                replicas.append(replica)
+                beyond.update(dict.fromkeys(needs.beyond))
             number += 1
     troubles = tuple(
         HostTrouble(
@@ -66,7 +70,7 @@ def place(
         for name, book in sorted(books.items())
         if book.shortages or book.clashes
     )
-    return tuple(replicas), troubles
+    return tuple(replicas), troubles, tuple(beyond)
 
 
 def _open_instance(
@@ -108,7 +112,9 @@ def _transfer_port(
     return take_ports_everywhere(books, first, count, step=1)
 
 
-def _replica(context: PlanContext, instance: _Instance, index: int) -> PlannedReplica:
+def _replica(
+    context: PlanContext, instance: _Instance, index: int
+) -> tuple[PlannedReplica, ContainerNeeds]:
     settings, book = instance.settings, instance.books[index]
     rank = instance.first_rank + index
     devices = _devices(context, settings, book)
@@ -135,7 +141,7 @@ def _replica(context: PlanContext, instance: _Instance, index: int) -> PlannedRe
         ports=ports,
         rank=rank,
     )
-    return PlannedReplica(
+    replica = PlannedReplica(
         role=settings.role,
         rank=rank,
         host=book.host.name,
@@ -147,6 +153,7 @@ def _replica(context: PlanContext, instance: _Instance, index: int) -> PlannedRe
         ready_deadline_s=ready_deadline(context),
         practice=context.practice,
     )
+    return replica, needs
 
 
 def _expected(

@@ -1,5 +1,6 @@
 """The sizes that the engines of a role run with, and how it drafts."""
 
+from deployments.planning.catalog import TargetModel
 from deployments.planning.context import PlanContext, RoleSettings
 from deployments.planning.counts import (
     WITHOUT_PREFILL,
@@ -10,7 +11,7 @@ from deployments.planning.counts import (
 from deployments.planning.engines.profile import VLLM_ASCEND
 from deployments.planning.engines.speculative import SpeculativeConfig
 from deployments.planning.errors import PlanningError
-from deployments.planning.methods import FACTS, Need
+from deployments.planning.methods import FACTS, Method, Need
 from deployments.planning.plan import Role
 from deployments.planning.topology import RoleLayout
 
@@ -103,15 +104,15 @@ def _speculative(context: PlanContext, count: Count | None) -> SpeculativeConfig
 def _draft_eager(context: PlanContext, count: Count) -> bool | None:
     if context.profile.engine != VLLM_ASCEND:
         return None
-    forced = draft_graph_refused(context)
+    forced = refuses_draft_graph(context.model, context.method)
     return True if forced else count.draft_eager
 
 
-def draft_graph_refused(context: PlanContext) -> bool:
+def refuses_draft_graph(model: TargetModel, method: Method | None) -> bool:
     """Whether vllm-ascend refuses to capture the drafter: every GLM (code of v0.23.0 and later)."""
-    weights = FACTS[context.method].need if context.method else Need.NOTHING
-    drafts_with_weights = weights in (Need.MTP_WEIGHTS, Need.DRAFTER)
-    return drafts_with_weights and "glm" in (context.model.model_type or "").lower()
+    if method is None or FACTS[method].need not in (Need.MTP_WEIGHTS, Need.DRAFTER):
+        return False
+    return "glm" in (model.model_type or "").lower()
 
 
 def _context(context: PlanContext, documented: int | None) -> int | None:

@@ -35,7 +35,9 @@ def transfer_config(
             "kv_role": role,
             "kv_load_failure_policy": "fail",
         }
-    extra: dict[str, Json] = dict(sorted(settings.layout.serving.kv_connector_extra.items()))
+    extra: dict[str, Json] = dict(
+        sorted(settings.layout.serving.kv_connector_extra.items())
+    )
     extra |= {
         one.role.value: {
             "dp_size": one.layout.data_parallel_size,

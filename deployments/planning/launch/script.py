@@ -62,7 +62,7 @@ def command_lines(command: Sequence[str]) -> list[str]:
     """Quote a command with each flag and its value on a line of its own."""
     lines: list[list[str]] = [[]]
     for word in command:
-        if word.startswith("--"):
+        if word.startswith("-") and not word[1:2].isdigit():
             lines.append([])
         lines[-1].append(shell_word(word))
     return [" ".join(line) for line in lines if line]

@@ -4,9 +4,28 @@ from collections.abc import Callable, Iterable
 
 from deployments.planning.context import PlanContext
 from deployments.planning.plan import Finding, Severity
+from deployments.planning.rules.budget import budget_rules
+from deployments.planning.rules.count import count_rules
+from deployments.planning.rules.disaggregation import disaggregation_rules
+from deployments.planning.rules.engine import engine_rules
+from deployments.planning.rules.flags import flag_rules
+from deployments.planning.rules.graph import graph_rules
+from deployments.planning.rules.host import host_rules
+from deployments.planning.rules.memory import memory_rules
+from deployments.planning.rules.method import method_rules
 
 Rule = Callable[[PlanContext], Iterable[Finding]]
-RULES: tuple[Rule, ...] = ()
+RULES: tuple[Rule, ...] = (
+    method_rules,
+    count_rules,
+    graph_rules,
+    budget_rules,
+    disaggregation_rules,
+    host_rules,
+    memory_rules,
+    engine_rules,
+    flag_rules,
+)
 _RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 

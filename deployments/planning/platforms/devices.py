@@ -1,0 +1,28 @@
+"""Devices of a host when only its platform or a device name is told: counts and memory."""
+
+DEVICES_PER_HOST = {"nvidia": 8, "ascend-a2": 8, "ascend-a3": 16, "cpu": 0}
+"""Usual counts: HGX boards; vllm-ascend documentation v0.23.0 (an A3 host has 16 dies)."""
+
+ASCEND_DEVICE_BYTES = 64 << 30
+"""HBM of an Atlas A2 device or an A3 die as npu-smi reports it: 65536 MiB."""
+
+_GIGABYTES = {
+    "a10": 24,
+    "a100": 80,
+    "b200": 180,
+    "h100": 80,
+    "h20": 96,
+    "h200": 141,
+    "l20": 48,
+    "l40s": 48,
+}
+
+
+def device_memory(platform: str, device: str | None) -> int | None:
+    """Return the memory of one device in bytes by the vendors' data sheets, ``None`` if unknown."""
+    if platform.startswith("ascend-a"):
+        return ASCEND_DEVICE_BYTES
+    if device is None:
+        return None
+    gigabytes = _GIGABYTES.get(device.lower().removeprefix("nvidia").strip(" -"))
+    return gigabytes * 1_000_000_000 if gigabytes else None

@@ -1,0 +1,138 @@
+"""What hosts lack: devices, ports, addresses, model directories, images."""
+
+from collections.abc import Iterator
+
+from deployments.planning.context import PlanContext
+from deployments.planning.launch.words import spec_texts
+from deployments.planning.plan import Finding, Severity
+from deployments.planning.variables import (
+    EXPLANATIONS,
+    HEAD_ADDRESS,
+    HOST_ADDRESS,
+    HOST_INTERFACE,
+    MODEL_ROOT,
+    variables_in,
+)
+
+CATEGORY = {
+    HOST_ADDRESS: "environment",
+    HOST_INTERFACE: "environment",
+    HEAD_ADDRESS: "environment",
+    MODEL_ROOT: "mount",
+}
+
+
+def host_rules(context: PlanContext) -> Iterator[Finding]:
+    """Judge every host of the plan."""
+    yield from _troubles(context)
+    yield from _unknown_values(context)
+    yield from _roots(context)
+    yield from _images(context)
+    yield from _beyond(context)
+
+
+def _troubles(context: PlanContext) -> Iterator[Finding]:
+    for trouble in context.troubles:
+        for wanted, free in trouble.shortages:
+            yield Finding(
+                code="DEVICES_INSUFFICIENT",
+                category="device",
+                severity=Severity.ERROR,
+                message=f"The host {trouble.host} has {free} free devices; the plan needs {wanted}.",
+                fix="Choose another host, take fewer devices per host, or stop what holds them.",
+                source="the host's snapshot",
+                evidence=trouble.host,
+            )
+        for port in trouble.clashes:
+            yield Finding(
+                code="PORT_TAKEN",
+                category="port",
+                severity=Severity.ERROR,
+                message=f"Port {port} on the host {trouble.host} is taken.",
+                fix="Choose another port, or leave it to the planner.",
+                source="the host's snapshot",
+                evidence=f"{trouble.host}:{port}",
+            )
+
+
+def _unknown_values(context: PlanContext) -> Iterator[Finding]:
+    severity = Severity.WARNING if context.settings.files_only else Severity.ERROR
+    missing: dict[str, set[str]] = {}
+    for replica in context.replicas:
+        for name in variables_in(spec_texts(replica.container)):
+            missing.setdefault(name, set()).add(replica.host)
+    for name, hosts in sorted(missing.items()):
+        listed = ", ".join(sorted(hosts))
+        yield Finding(
+            code=f"{name}_UNKNOWN",
+            category=CATEGORY[name],
+            severity=severity,
+            message=f"The {EXPLANATIONS[name]} is not known for {listed}; the files hold the "
+            f"variable {name} instead.",
+            fix=f"Fill in {name} in .env beside the files."
+            if context.settings.files_only
+            else "Enter it on the page of the host, then plan again.",
+            source="the host's snapshot",
+            evidence=listed,
+        )
+
+
+def _roots(context: PlanContext) -> Iterator[Finding]:
+    allowed = context.settings.model_roots
+    if not allowed or context.practice:
+        return
+    for host in context.hosts:
+        root = host.model_root
+        if root is None or any(_inside(root, one) for one in allowed):
+            continue
+        yield Finding(
+            code="MODEL_ROOT_NOT_ALLOWED",
+            category="mount",
+            severity=Severity.ERROR,
+            message=f"The model directory {root} of {host.name} is outside what the cluster allows "
+            f"to be mounted: {', '.join(allowed)}.",
+            fix="Move the models, or let a platform admin allow the directory.",
+            source="the cluster's settings",
+            evidence=host.name,
+        )
+
+
+def _inside(path: str, root: str) -> bool:
+    folder = root.rstrip("/")
+    return path.rstrip("/") == folder or path.startswith(f"{folder}/")
+
+
+def _images(context: PlanContext) -> Iterator[Finding]:
+    unresolved: dict[str, set[str]] = {}
+    for replica in context.replicas:
+        if not replica.container.image.resolved:
+            reference = replica.container.image.reference
+            unresolved.setdefault(reference, set()).add(replica.host)
+    for reference, hosts in sorted(unresolved.items()):
+        listed = ", ".join(sorted(hosts))
+        yield Finding(
+            code="IMAGE_UNRESOLVED",
+            category="broken-image",
+            severity=Severity.INFO,
+            message=f"The image {reference} is not yet on {listed}; it is pulled first, and what "
+            "the tag means is settled only then.",
+            fix="Pull it beforehand to approve the exact image."
+            if not context.practice
+            else "Build it on that host with: make practice-image.",
+            source="the host's snapshot",
+            evidence=reference,
+        )
+
+
+def _beyond(context: PlanContext) -> Iterator[Finding]:
+    for beyond in context.beyond:
+        yield Finding(
+            code="BEYOND_CONTAINER_FLOOR",
+            category="environment",
+            severity=Severity.INFO,
+            message=f"{context.platform.title} containers get one thing beyond the floor, "
+            f"{beyond.what}: {beyond.why}",
+            fix="Nothing to do; approvers should know.",
+            source=beyond.source,
+            evidence=beyond.what,
+        )

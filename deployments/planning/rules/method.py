@@ -1,0 +1,86 @@
+"""Whether the chosen method can run: closed methods, weights nobody has checked."""
+
+from collections.abc import Iterator
+
+from deployments.planning.context import PlanContext
+from deployments.planning.decision import AUTO
+from deployments.planning.methods import FACTS, Method, Need
+from deployments.planning.plan import Finding, Severity
+
+CATEGORIES = {
+    Need.MTP_WEIGHTS: "missing-weights",
+    Need.DRAFTER: "missing-drafter",
+    Need.PACKAGE: "missing-package",
+    Need.NOTHING: "unsupported-method",
+}
+
+
+def method_rules(context: PlanContext) -> Iterator[Finding]:
+    """Judge the decision itself."""
+    method = context.method
+    if method is None:
+        yield _off(context)
+        return
+    yield from _closed(context, method)
+    yield from _unchecked_weights(context, method)
+    if not FACTS[method].async_scheduling:
+        yield Finding(
+            code="ASYNC_SCHEDULING_OFF",
+            category="async-scheduling",
+            severity=Severity.INFO,
+            message=f"{FACTS[method].title} turns asynchronous scheduling off, which costs some throughput.",
+            fix="Compare with drafting off before you keep it.",
+            source=FACTS[method].source,
+        )
+
+
+def _off(context: PlanContext) -> Finding:
+    asked = context.spec.speculation.method != AUTO
+    return Finding(
+        code="SPECULATION_OFF",
+        category="other",
+        severity=Severity.INFO,
+        message="Speculative decoding is off because the revision says so."
+        if asked
+        else "Speculative decoding is off: no method is open for this model here.",
+        fix="Choose a method if the acceptance rate is worth it.",
+        source="the revision" if asked else "the decision tree",
+    )
+
+
+def _closed(context: PlanContext, method: Method) -> Iterator[Finding]:
+    verdict = next(
+        one for one in context.decision.methods if one.method == method.value
+    )
+    if verdict.open:
+        return
+    unsupported = context.profile.why_not(method)
+    category = "unsupported-method" if unsupported else CATEGORIES[FACTS[method].need]
+    best = next((one for one in context.decision.methods if one.open), None)
+    yield Finding(
+        code="METHOD_CLOSED",
+        category=category,
+        severity=Severity.ERROR,
+        message=verdict.because,
+        fix=f"Use {best.method}, which is open here." if best else "Turn drafting off.",
+        source=context.profile.source if unsupported else "the catalog",
+        evidence=method.value,
+    )
+
+
+def _unchecked_weights(context: PlanContext, method: Method) -> Iterator[Finding]:
+    if method is not Method.MTP or context.checkpoint.holds_mtp is not None:
+        return
+    if context.model.has_mtp is not True:
+        return
+    yield Finding(
+        code="MTP_WEIGHTS_UNCHECKED",
+        category="missing-weights",
+        severity=Severity.WARNING,
+        message=f"Nobody has checked that the checkpoint {context.checkpoint.key} really holds the "
+        "MTP layers; quantised checkpoints often leave them out.",
+        fix="Look for the MTP layer in the weight index of the checkpoint, or choose a checkpoint "
+        "that is known to hold it.",
+        source=context.checkpoint.source,
+        evidence=context.checkpoint.repository,
+    )
