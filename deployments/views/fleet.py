@@ -16,7 +16,7 @@ from deployments.selectors.access import has_role
 from deployments.selectors.fleet import cluster_line, fleet_of, host_line, replicas_on
 from deployments.services.clusters import change_policy, policy_of
 from deployments.services.errors import NotAllowedError, UseCaseError
-from deployments.views.people import PanelRequest, person
+from deployments.views.people import PanelRequest, person, refuse_without_role
 
 EXAMPLE_IMAGE = "vllm/vllm-openai:v0.32.0"
 
@@ -49,6 +49,7 @@ def cluster(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
 
 
 def _change(request: PanelRequest, row: Cluster) -> HttpResponse:
+    refuse_without_role(request, row.team)
     form = ClusterForm(request.POST)
     if not form.is_valid():
         return _page(request, row, form, status=422)

@@ -6,13 +6,16 @@ from django.http import HttpRequest
 
 from django_htmx.middleware import HtmxDetails
 
-from deployments.models import User
+from deployments.models import Team, User
+from deployments.selectors.access import has_role
+from deployments.views.manifest import Permission
 
 
 class PanelRequest(HttpRequest):
-    """A request that has passed the middleware of django-htmx."""
+    """A request that has passed the middleware: htmx headers and its manifest entry."""
 
     htmx: HtmxDetails
+    permission: Permission
 
 
 def person(request: HttpRequest) -> User:
@@ -24,3 +27,16 @@ def person(request: HttpRequest) -> User:
     if isinstance(request.user, AnonymousUser):
         raise PermissionDenied
     return request.user
+
+
+def refuse_without_role(request: PanelRequest, team: Team) -> None:
+    """Refuse a change to somebody who lacks the role that the manifest names for it.
+
+    Asked before the form is read, so that a wrong form tells a stranger nothing.
+
+    Raises:
+        PermissionDenied: the person does not hold that role in the team.
+    """
+    role = request.permission.role
+    if role is not None and not has_role(person(request), team, role):
+        raise PermissionDenied
