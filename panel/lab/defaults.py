@@ -4,10 +4,11 @@ import os
 import secrets
 from pathlib import Path
 
-__all__ = ["LAB_DIRECTORY", "apply_lab_defaults", "lab_environment"]
+__all__ = ["LAB_DIRECTORY", "REDIS_ADDRESS", "apply_lab_defaults", "lab_environment"]
 
 _VAR = Path(__file__).resolve().parent.parent.parent / "var"
 LAB_DIRECTORY = Path(os.environ.get("LAB_DIRECTORY") or _VAR).resolve()
+REDIS_ADDRESS = "address"
 _CONFIGURED_BY = ("SECRET_KEY", "SECRET_KEY_FILE", "DATABASE_URL", "DEBUG")
 
 
@@ -32,11 +33,19 @@ def lab_environment(directory: Path) -> dict[str, str]:
         "SECRET_KEY_FILE": str(key),
         "DATABASE_URL": f"sqlite:///{directory / 'draftboard.sqlite3'}",
         "ALLOWED_HOSTS": "127.0.0.1,localhost,[::1]",
-        "REDIS_URL": f"unix://{directory / 'redis' / 'redis.sock'}",
+        "REDIS_URL": _redis_address(directory / "redis"),
         "LAB_MODE": "1",
         "DEBUG": "0",
         "SERVED_OVER_HTTPS": "0",
     }
+
+
+def _redis_address(directory: Path) -> str:
+    """Return where the lab's Redis listens, or will once it runs."""
+    try:
+        return (directory / REDIS_ADDRESS).read_text(encoding="utf-8").strip()
+    except OSError:
+        return f"unix://{directory / 'redis.sock'}"
 
 
 def _write_secret(path: Path) -> None:

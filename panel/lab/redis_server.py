@@ -10,6 +10,7 @@ from pathlib import Path
 
 import redis
 
+from panel.lab.defaults import REDIS_ADDRESS
 from panel.lab.processes import Child, LabError, free_port, wait_until
 
 __all__ = ["OwnRedis", "find_program", "install_package", "own_redis"]
@@ -126,16 +127,21 @@ def own_redis(directory: Path, program: Path, log: Path) -> OwnRedis:
         lines += [f"port {port}", "bind 127.0.0.1", f"requirepass {password}"]
         url = f"redis://:{password}@127.0.0.1:{port}/0"
     configuration = directory / "redis.conf"
-    configuration.unlink(missing_ok=True)
-    handle = os.open(configuration, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write("\n".join(_quoted(line) for line in lines) + "\n")
+    _write_private(configuration, "\n".join(_quoted(line) for line in lines) + "\n")
+    _write_private(directory / REDIS_ADDRESS, url)
     child = Child(
         name="redis",
         command=[str(program), str(configuration)],
         log=log,
     )
     return OwnRedis(child=child, url=url)
+
+
+def _write_private(path: Path, text: str) -> None:
+    path.unlink(missing_ok=True)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 def _quoted(line: str) -> str:

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.environment.phases import existing
+
 __all__ = ["CHECKS", "Check", "main"]
 
 TOP = Path(__file__).resolve().parent.parent.parent
@@ -54,7 +56,7 @@ CHECKS = (
         command=_tool("djade", "--target-version", "5.2", "--check", *_templates()),
     ),
     Check(name="contracts", command=_tool("lint-imports", "--no-cache")),
-    Check(name="types", command=_tool("mypy", *CODE)),
+    Check(name="types", command=_tool("mypy", *existing(*CODE))),
     Check(
         name="deployment",
         command=_manage("check", "--deploy", "--fail-level", "WARNING"),

@@ -6,6 +6,8 @@ import socket
 import stat
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -95,19 +97,27 @@ def test_program_that_is_not_there_is_named(tmp_path: Path) -> None:
         child(tmp_path, "no-such-program").start()
 
 
-def test_own_redis_listens_on_a_socket_for_its_owner_only(tmp_path: Path) -> None:
+@pytest.fixture
+def short_path() -> Iterator[Path]:
+    """A folder whose name leaves room for the name of a socket."""
+    with tempfile.TemporaryDirectory(prefix="r", dir="/tmp") as folder:
+        yield Path(folder)
+
+
+def test_own_redis_listens_on_a_socket_for_its_owner_only(short_path: Path) -> None:
     """No port, no password needed, nothing written to disk."""
     program = redis_server.find_program()
     assert program is not None
-    server = redis_server.own_redis(tmp_path / "redis", program, tmp_path / "log")
+    folder = short_path / "redis"
+    server = redis_server.own_redis(folder, program, short_path / "log")
     server.start()
     try:
-        assert server.url == f"unix://{tmp_path / 'redis' / 'redis.sock'}"
+        assert server.url == f"unix://{folder / 'redis.sock'}"
         client = redis.Redis.from_url(server.url, decode_responses=True)
         assert client.config_get("port") == {"port": "0"}
         assert client.config_get("save") == {"save": ""}
         client.close()
-        assert stat.S_IMODE((tmp_path / "redis").stat().st_mode) == 0o700
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     finally:
         server.child.stop()
     assert not server.answers()
@@ -119,11 +129,12 @@ def test_own_redis_asks_for_a_password_where_the_path_is_too_long(
     """A Unix socket's address holds about a hundred bytes."""
     program = redis_server.find_program()
     assert program is not None
-    folder = tmp_path / ("long-" * 20)
+    folder = tmp_path / ("long-" * 20) / "redis"
     server = redis_server.own_redis(folder, program, tmp_path / "log")
     server.start()
     try:
         assert server.url.startswith("redis://:")
+        assert lab_environment(folder.parent)["REDIS_URL"] == server.url
         port = int(server.url.rpartition(":")[2].removesuffix("/0"))
         stranger = redis.Redis(port=port)
         with pytest.raises(redis.AuthenticationError):
