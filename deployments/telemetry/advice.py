@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from deployments.telemetry.acceptance_history import Counts
+from deployments.telemetry.diagnosis.acceptance_signs import LOOKUP_METHODS
 
 HIGH_RATE = 0.8
 LOW_RATE = 0.6
@@ -17,7 +18,6 @@ ENOUGH_DRAFTS = 200
 LEAST_GAIN = 0.02
 LARGEST_COUNT = 16
 ZERO_RATE = 0.01
-LOOKUP_METHODS = frozenset({"ngram", "ngram_gpu", "suffix"})
 ASSUMED_DRAFT_COST = {
     "mtp": 0.1,
     "eagle": 0.08,

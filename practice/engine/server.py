@@ -4,32 +4,27 @@ import json
 import socket
 import socketserver
 import time
-import uuid
-from collections.abc import Iterator
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
 
+from practice.engine.answers import (
+    DEFAULT_CHAT_TOKENS,
+    DEFAULT_COMPLETION_TOKENS,
+    LAST_EVENT,
+    Answer,
+    BadRequestError,
+    event,
+    pieces,
+    wanted_tokens,
+)
 from practice.engine.arguments import VERSION, ServeArguments
 from practice.engine.exposition import exposition
 from practice.engine.modes import Modes
 from practice.engine.output import Output
 from practice.engine.state import ServerState
 
-CANNED = "This is practice text : no model was asked and nothing here means anything ."
-LONGEST_ANSWER = 4096
 LARGEST_BODY_BYTES = 8 * 1024 * 1024
-DEFAULT_COMPLETION_TOKENS = 16
-DEFAULT_CHAT_TOKENS = 64
-
-
-class BadRequestError(Exception):
-    """A request that is refused: HTTP status, vLLM's error type and the message."""
-
-    def __init__(self, status: HTTPStatus, kind: str, message: str) -> None:
-        super().__init__(message)
-        self.status = status
-        self.kind = kind
 
 
 class Server(ThreadingHTTPServer):
@@ -162,7 +157,7 @@ class Handler(BaseHTTPRequestHandler):
     def completion(self) -> None:
         """Answer ``/v1/completions``."""
         body = self._body()
-        words = _wanted_tokens(body, DEFAULT_COMPLETION_TOKENS)
+        words = wanted_tokens(body, DEFAULT_COMPLETION_TOKENS)
         prompt = len(str(body.get("prompt") or "").split())
         self._answer(body, prompt, words, chat=False)
 
@@ -175,7 +170,7 @@ class Handler(BaseHTTPRequestHandler):
                 HTTPStatus.BAD_REQUEST, "BadRequestError", "messages: Field required"
             )
         prompt = sum(len(str(message).split()) for message in messages)
-        self._answer(body, prompt, _wanted_tokens(body, DEFAULT_CHAT_TOKENS), chat=True)
+        self._answer(body, prompt, wanted_tokens(body, DEFAULT_CHAT_TOKENS), chat=True)
 
     def unknown(self) -> None:
         """Refuse a path that is not served."""
@@ -235,65 +230,23 @@ class Handler(BaseHTTPRequestHandler):
     def _answer(
         self, body: dict[str, object], prompt: int, tokens: int, *, chat: bool
     ) -> None:
-        pieces = self._pieces(prompt, tokens)
-        usage = {
-            "prompt_tokens": prompt,
-            "total_tokens": prompt + tokens,
-            "completion_tokens": tokens,
-        }
-        frame = {
-            "id": f"{'chatcmpl' if chat else 'cmpl'}-{uuid.uuid4().hex[:16]}",
-            "object": "chat.completion" if chat else "text_completion",
-            "created": int(time.time()),
-            "model": body.get("model") or self.server.names[0],
-            "system_fingerprint": f"vllm-{VERSION}-practice",
-        }
-        if body.get("stream"):
-            self._stream(frame, pieces, usage, chat=chat)
+        model = str(body.get("model") or self.server.names[0])
+        answer = Answer(model, prompt, tokens, chat=chat)
+        step_time_s = self.server.modes.step_time_s
+        steps = self._state().generate(prompt, tokens)
+        if not body.get("stream"):
+            text = "".join(pieces(steps, step_time_s))
+            self._json(HTTPStatus.OK, answer.whole(text))
             return
-        text = "".join(pieces)
-        answer = (
-            {"message": {"role": "assistant", "content": text}}
-            if chat
-            else {"text": text}
-        )
-        choice = {"index": 0, **answer, "logprobs": None, "finish_reason": "length"}
-        self._json(HTTPStatus.OK, {**frame, "choices": [choice], "usage": usage})
-
-    def _pieces(self, prompt: int, tokens: int) -> Iterator[str]:
-        words, position = CANNED.split(), 0
-        for emitted in self._state().generate(prompt, tokens):
-            time.sleep(self.server.modes.step_time_s)
-            taken = [words[(position + step) % len(words)] for step in range(emitted)]
-            position += emitted
-            yield "".join(f"{word} " for word in taken)
-
-    def _stream(
-        self,
-        frame: dict[str, object],
-        pieces: Iterator[str],
-        usage: dict[str, int],
-        *,
-        chat: bool,
-    ) -> None:
         self.send_response(HTTPStatus.OK)
         self.send_header("Content-Type", "text/event-stream; charset=utf-8")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        if chat:
-            frame = {**frame, "object": "chat.completion.chunk"}
-        for piece in pieces:
-            part = {"delta": {"content": piece}} if chat else {"text": piece}
-            choice = {"index": 0, **part, "finish_reason": None}
-            self._event({**frame, "choices": [choice]})
-        last: dict[str, object] = {"delta": {}} if chat else {"text": ""}
-        choice = {"index": 0, **last, "finish_reason": "length"}
-        self._event({**frame, "choices": [choice], "usage": usage})
-        self._chunk(b"data: [DONE]\n\n")
+        for piece in pieces(steps, step_time_s):
+            self._chunk(event(answer.part(piece)))
+        self._chunk(event(answer.last()))
+        self._chunk(LAST_EVENT)
         self._chunk(b"")
-
-    def _event(self, value: dict[str, object]) -> None:
-        self._chunk(b"data: " + json.dumps(value).encode() + b"\n\n")
 
     def _chunk(self, data: bytes) -> None:
         self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
@@ -309,16 +262,3 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
-
-
-def _wanted_tokens(body: dict[str, object], default: int) -> int:
-    wanted = body.get("max_completion_tokens", body.get("max_tokens"))
-    if wanted is None:
-        return default
-    if not isinstance(wanted, int) or wanted < 1:
-        raise BadRequestError(
-            HTTPStatus.BAD_REQUEST,
-            "BadRequestError",
-            f"max_tokens must be at least 1, got {wanted}.",
-        )
-    return min(wanted, LONGEST_ANSWER)

@@ -11,17 +11,24 @@ LOW_LENGTH = 1.3
 TOO_FEW_DRAFTED = 100
 MANY_WINDOWS = 6
 FALLEN_TO = 0.5
+LOOKUP_METHODS = frozenset({"ngram", "ngram_gpu", "suffix"})
 
 
-def diagnose_records(records: Sequence[AcceptanceRecord]) -> tuple[Diagnosis, ...]:
+def diagnose_records(
+    records: Sequence[AcceptanceRecord], method: str | None = None
+) -> tuple[Diagnosis, ...]:
     """Recognise drafts that are hardly ever accepted, and acceptance that falls over time.
 
     One window without any accepted token means nothing: the first window after a start often
-    is one. Cumulative (V0) counts and several windows do.
+    is one. Cumulative (V0) counts and several windows do. A low rate is ordinary for n-gram and
+    suffix drafting (``method``).
     """
     if not records:
         return ()
-    found = _zero(records) or _low(records) or _fallen(records)
+    found = _zero(records)
+    if found is None and method not in LOOKUP_METHODS:
+        found = _low(records)
+    found = found or _fallen(records)
     return (found,) if found else ()
 
 

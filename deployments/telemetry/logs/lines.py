@@ -62,47 +62,39 @@ def without_escapes(text: str) -> str:
 def parse_line(text: str, number: int = 1) -> LogLine:
     """Split one line into its prefixes and its message; never raises, takes linear time."""
     text = without_escapes(text[:LONGEST_LINE_BYTES])
-    line, rest = _runtime_prefix(text, number)
-    header = _HEADER.search(rest)
+    found, position = _runtime_prefix(text)
+    header = _HEADER.search(text, position) or _PROCESS.match(text, position)
     if header:
-        return replace(
-            line,
-            message=rest[header.end() :],
-            process=header["process"],
-            pid=int(header["pid"]) if header["pid"] else None,
-            level=header["level"],
-            log_time=header["time"],
-            place=header["place"],
-        )
-    process = _PROCESS.match(rest)
-    if process:
-        return replace(
-            line,
-            message=rest[process.end() :],
-            process=process["process"],
-            pid=int(process["pid"]),
-        )
-    return replace(line, message=rest)
-
-
-def _runtime_prefix(text: str, number: int) -> tuple[LogLine, str]:
-    """Take off what Docker Compose, the runtime, Kubernetes or ``stern`` put in front."""
-    found: dict[str, str] = {}
-    position = 0
-    for pattern in (_KUBECTL, _COMPOSE, _OUTER_TIME, _CRI, _STERN):
-        match = pattern.match(text, position)
-        if match:
-            found |= match.groupdict()
-            position = match.end()
-    line = LogLine(
+        found |= header.groupdict()
+        position = header.end()
+    pid = found.get("pid")
+    return LogLine(
         number=number,
-        message="",
+        message=text[position:],
+        process=found.get("process"),
+        pid=int(pid) if pid else None,
+        level=found.get("level"),
+        log_time=found.get("time"),
+        place=found.get("place"),
         outer_time=found.get("outer"),
         source=found.get("source"),
         stream=found.get("stream"),
         partial=found.get("tag") == "P",
     )
-    return line, text[position:]
+
+
+def _runtime_prefix(text: str) -> tuple[dict[str, str | None], int]:
+    """Find what Docker Compose, the runtime, Kubernetes or ``stern`` put in front."""
+    found: dict[str, str | None] = {}
+    position = 0
+    if text[:1] == "(":
+        return found, position
+    for pattern in (_KUBECTL, _COMPOSE, _OUTER_TIME, _CRI, _STERN):
+        match = pattern.match(text, position)
+        if match:
+            found |= match.groupdict()
+            position = match.end()
+    return found, position
 
 
 def read_lines(data: bytes) -> Iterator[LogLine]:

@@ -32,6 +32,7 @@ _BACKENDS = (
     ),
     ("vllm", re.compile(r"\bvllm\b|\bvLLM\b|metrics\.py:\d|loggers\.py:\d")),
 )
+_PRECEDENCE = tuple(name for name, _ in _BACKENDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +67,7 @@ class _Reader:
         self._engines: dict[tuple[str | None, str | None, int | None], int | None] = {}
         self._open: LogLine | None = None
         self._wrapped = 0
+        self._is_vllm = False
 
     def read(self, line: LogLine) -> None:
         if self._continues(line):
@@ -114,12 +116,14 @@ class _Reader:
             self._engines[key] = None
 
     def _backend(self, line: LogLine) -> None:
-        if len(self.backends) < len(_BACKENDS):
-            self.backends |= {
-                name for name, sign in _BACKENDS if sign.search(line.message)
-            }
-            if line.place and line.process:
-                self.backends.add("vllm")
+        """Collect signs of a backend; vLLM's own prefix settles it."""
+        if self._is_vllm:
+            return
+        if line.place and line.process:
+            self._is_vllm = True
+            self.backends.add("vllm")
+            return
+        self.backends |= {name for name, sign in _BACKENDS if sign.search(line.message)}
 
 
 def read_log(data: bytes) -> LogReading:
@@ -129,7 +133,9 @@ def read_log(data: bytes) -> LogReading:
         reader.read(line)
     reader.finish()
     records = tuple(reader.records)
-    diagnoses = reader.diagnoser.diagnoses + diagnose_records(records)
+    diagnoses = reader.diagnoser.diagnoses + diagnose_records(
+        records, reader.startup.facts.method
+    )
     return LogReading(
         backend=_backend(reader, records),
         startup=reader.startup.facts,
@@ -152,7 +158,7 @@ def _advice(facts: StartupFacts, records: Sequence[AcceptanceRecord]) -> Advice 
 def _backend(reader: _Reader, records: Sequence[AcceptanceRecord]) -> str | None:
     if records or reader.startup.facts.line is not None:
         return "vllm"
-    return next((name for name, _ in _BACKENDS if name in reader.backends), None)
+    return next((name for name in _PRECEDENCE if name in reader.backends), None)
 
 
 def _totals(records: Sequence[AcceptanceRecord]) -> LogTotals:

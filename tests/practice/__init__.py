@@ -1,0 +1,1 @@
+"""Tests of the practice engine and its image."""
