@@ -1,7 +1,12 @@
 """How people get in: no sign-up, accounts are given by an administrator."""
 
 from allauth.account.adapter import DefaultAccountAdapter
-from django.http import HttpRequest
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+
+from deployments.models import User
 
 __all__ = ["ClosedAccountAdapter"]
 
@@ -12,3 +17,8 @@ class ClosedAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         """Nobody makes an account alone."""
         return False
+
+    def respond_user_inactive(self, request: HttpRequest, user: User) -> HttpResponse:
+        """Send a disabled person, whose password was right, back to the log-in page."""
+        messages.error(request, _("This account is disabled. Ask an administrator."))
+        return redirect("account_login")

@@ -217,3 +217,21 @@ def test_other_people_may_do_without_a_second_factor(
     settings.SERVED_OVER_HTTPS = True
     answer = client.post(reverse("set_language"), {"next": "/x"}, secure=True)
     assert answer.headers["Location"] != reverse("mfa_activate_totp")
+
+
+def test_person_who_was_disabled_cannot_log_in(client: Client) -> None:
+    """Their password was right, so they are told why."""
+    user = User.objects.create_user("alice", "alice@team.example", "a long pass phrase")
+    User.objects.filter(pk=user.pk).update(is_active=False)
+    form = {"login": "alice", "password": "a long pass phrase"}
+    answer = client.post(reverse("account_login"), form, follow=True)
+    assert "This account is disabled" in answer.text
+    assert "_auth_user_id" not in client.session
+
+
+def test_session_of_a_person_who_was_disabled_ends(
+    client: Client, person: User
+) -> None:
+    """At the next request, not at the next log-in."""
+    User.objects.filter(pk=person.pk).update(is_active=False)
+    assert client.get(reverse("mfa_index")).status_code == 302
