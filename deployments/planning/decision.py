@@ -265,18 +265,18 @@ def _closed_mtp(asked: Question) -> str | None:
 def _closed_drafter(
     asked: Question, method: Method, drafter: Drafter | None
 ) -> str | None:
-    model, title = asked.model, FACTS[method].title
+    model, noun = asked.model, FACTS[method].drafter_noun
     if method is Method.EAGLE3 and model.eagle3_interface is False:
         return f"{asked.profile.engine} {asked.profile.version} has no EAGLE-3 interface in the class of {model.name}."
     if drafter is not None:
         return None
     elsewhere = [one for one in model.drafters if one.method is method]
     if not elsewhere:
-        return f"The catalog knows no {title} drafter for {model.name}."
+        return f"The catalog binds no {noun} to {model.name}."
     where = sorted({place for one in elsewhere for place in one.platforms})
     limits = sorted({key for one in elsewhere for key in one.checkpoints})
     only = f" with the checkpoints {', '.join(limits)}" if limits else ""
-    return f"The {title} drafters for {model.name} are documented on {', '.join(where)}{only} only."
+    return f"The {noun} of {model.name} is documented on {', '.join(where)}{only} only."
 
 
 def _closed_package(asked: Question, package: str | None) -> str | None:

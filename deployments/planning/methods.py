@@ -47,6 +47,7 @@ class MethodFacts:
 
     method: Method
     title: str
+    drafter_noun: str
     need: Need
     since: Version
     since_ascend: Version | None
@@ -67,6 +68,7 @@ _FACTS = (
     MethodFacts(
         method=Method.MTP,
         title="MTP",
+        drafter_noun="MTP layers",
         need=Need.MTP_WEIGHTS,
         since=_v(0, 9, 0),
         since_ascend=_v(0, 9, 1),
@@ -74,6 +76,7 @@ _FACTS = (
     MethodFacts(
         method=Method.EAGLE3,
         title="EAGLE-3",
+        drafter_noun="EAGLE-3 head",
         need=Need.DRAFTER,
         since=_v(0, 9, 1),
         since_ascend=_v(0, 11, 0),
@@ -81,6 +84,7 @@ _FACTS = (
     MethodFacts(
         method=Method.EAGLE,
         title="EAGLE",
+        drafter_noun="EAGLE head",
         need=Need.DRAFTER,
         since=_v(0, 8, 5),
         since_ascend=_v(0, 11, 0),
@@ -88,6 +92,7 @@ _FACTS = (
     MethodFacts(
         method=Method.DFLASH,
         title="DFlash",
+        drafter_noun="DFlash module",
         need=Need.DRAFTER,
         since=_v(0, 20, 0),
         since_ascend=Version((0, 19, 1), (0, 1)),
@@ -97,6 +102,7 @@ _FACTS = (
     MethodFacts(
         method=Method.DSPARK,
         title="DSpark",
+        drafter_noun="DSpark module",
         need=Need.DRAFTER,
         since=_v(0, 25, 1),
         since_ascend=_v(0, 24, 0),
@@ -107,6 +113,7 @@ _FACTS = (
     MethodFacts(
         method=Method.DRAFT_MODEL,
         title="Draft model",
+        drafter_noun="draft model",
         need=Need.DRAFTER,
         since=_v(0, 16, 0),
         since_ascend=_v(0, 22, 1),
@@ -114,6 +121,7 @@ _FACTS = (
     MethodFacts(
         method=Method.SUFFIX,
         title="Suffix",
+        drafter_noun="drafter",
         need=Need.PACKAGE,
         since=_v(0, 11, 1),
         since_ascend=_v(0, 13, 0),
@@ -123,6 +131,7 @@ _FACTS = (
     MethodFacts(
         method=Method.NGRAM,
         title="N-gram",
+        drafter_noun="drafter",
         need=Need.NOTHING,
         since=_v(0, 8, 5),
         since_ascend=_v(0, 9, 1),
@@ -131,6 +140,7 @@ _FACTS = (
     MethodFacts(
         method=Method.NGRAM_GPU,
         title="N-gram on the device",
+        drafter_noun="drafter",
         need=Need.NOTHING,
         since=_v(0, 18, 0),
         since_ascend=_v(0, 22, 1),
@@ -139,6 +149,7 @@ _FACTS = (
     MethodFacts(
         method=Method.MEDUSA,
         title="Medusa",
+        drafter_noun="Medusa heads",
         need=Need.DRAFTER,
         since=_v(0, 8, 5),
         since_ascend=Version((0, 14, 0), (0, 1)),
@@ -148,6 +159,7 @@ _FACTS = (
     MethodFacts(
         method=Method.MLP_SPECULATOR,
         title="MLP speculator",
+        drafter_noun="MLP speculator",
         need=Need.DRAFTER,
         since=_v(0, 8, 5),
         since_ascend=None,
