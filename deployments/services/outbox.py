@@ -72,8 +72,8 @@ def command_with_key(
     return known
 
 
-def wake(command_id: uuid.UUID) -> None:
-    """Send the id to a worker; a broker that is down costs no time, and never the command.
+def wake(command_id: uuid.UUID, *, delay_s: float = 0) -> None:
+    """Send the id to a worker, to be worked on after ``delay_s``; a broker that is down costs no time, and never the command.
 
     One attempt on a connection of its own: by default kombu would wait six seconds for a broker
     that refuses (kombu 5.7, redis 8.1), and a person waits for this answer.
@@ -86,6 +86,7 @@ def wake(command_id: uuid.UUID) -> None:
                 RUN_COMMAND,
                 args=[str(command_id)],
                 queue=ROLLOUT_QUEUE,
+                countdown=delay_s or None,
                 retry=False,
                 connection=connection,
             )
