@@ -73,7 +73,7 @@ def command_with_key(
 
 
 def wake(command_id: uuid.UUID, *, delay_s: float = 0) -> None:
-    """Send the id to a worker, to be worked on after ``delay_s``; a broker that is down costs no time, and never the command.
+    """Send the id to a worker, for ``delay_s`` later; a broker that is down costs no command.
 
     One attempt on a connection of its own: by default kombu would wait six seconds for a broker
     that refuses (kombu 5.7, redis 8.1), and a person waits for this answer.
