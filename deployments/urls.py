@@ -2,10 +2,12 @@
 
 from django.urls import URLPattern, path
 
-from deployments.views import fleet, overview, plan, settings
+from deployments.views import catalog, fleet, overview, plan, settings
 
 urlpatterns: list[URLPattern] = [
     path("", overview.overview, name="overview"),
+    path("catalog/", catalog.catalog, name="catalog"),
+    path("catalog/<uuid:pk>/", catalog.model, name="catalog-model"),
     path("fleet/", fleet.fleet, name="fleet"),
     path("fleet/hosts/<uuid:pk>/", fleet.host, name="host"),
     path("fleet/clusters/<uuid:pk>/", fleet.cluster, name="cluster"),
