@@ -145,8 +145,8 @@ def _with_events(phase: Phase, events: Sequence[ReleaseEvent]) -> Phase:
 
 def _pull(events: Sequence[ReleaseEvent]) -> Pull | None:
     for event in reversed(events):
-        done = event.detail.get("bytes_done")
+        done = event.detail.get("current_bytes")
         if isinstance(done, int):
-            total = event.detail.get("bytes_total")
+            total = event.detail.get("total_bytes")
             return Pull(done=done, total=total if isinstance(total, int) else None)
     return None

@@ -83,6 +83,11 @@ class ReleaseProgress:
         return next((one for one in self.phases if one.state == "current"), None)
 
     @property
+    def last(self) -> ReleaseEvent | None:
+        """The newest line of the journal."""
+        return self.journal[-1] if self.journal else None
+
+    @property
     def failed(self) -> Phase | None:
         """The phase in which the release ended early."""
         return next((one for one in self.phases if one.state == "failed"), None)

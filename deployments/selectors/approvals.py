@@ -1,0 +1,229 @@
+"""What the pages of approval requests show, read from the stored plan and nothing else."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from deployments.models import (
+    Approval,
+    ApprovalRequest,
+    Release,
+    ReleaseState,
+    RequestState,
+    TeamRole,
+    User,
+)
+from deployments.models.scope import ScopedQuerySet
+from deployments.planning.errors import PlanningError
+from deployments.planning.launch.files import launch_files
+from deployments.planning.plan import Plan
+from deployments.selectors.access import roles_in
+from deployments.selectors.changes import (
+    Setting,
+    TextChange,
+    command_changes,
+    file_changes,
+    setting_changes,
+)
+from deployments.selectors.intents import STATE_SENTENCES, intent, replacement
+from deployments.selectors.plans import stored_plan
+from deployments.selectors.votes import (
+    OBSTACLE_SENTENCES,
+    needs_other_person,
+    obstacle,
+    possible_approvers,
+    team_of,
+)
+from deployments.selectors.waiting import decidable_requests
+
+LIVE_STATES = (RequestState.OPEN, RequestState.APPROVED)
+SHOWN_ENDED = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestLine:
+    """One request in the list; ``mine`` says that this person may decide it now."""
+
+    row: ApprovalRequest
+    state: str
+    mine: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestActions:
+    """What this person may do with the request now."""
+
+    decide: bool
+    deploy: bool
+    withdraw: bool
+    plan: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequestPage:
+    """One request with everything that an approver weighs.
+
+    ``plan`` is ``None`` when the stored plan cannot be trusted; ``broken`` then says why.
+    ``against`` is the release that the plan is compared with: the live one, or the one that it
+    replaced.
+    """
+
+    row: ApprovalRequest
+    state: str
+    plan: Plan | None
+    broken: str
+    against: Release | None
+    before: Plan | None
+    votes: tuple[Approval, ...]
+    release: Release | None
+    newer: ApprovalRequest | None
+    actions: RequestActions
+    why_not: str
+    approvers: tuple[User, ...]
+
+    @property
+    def sentence(self) -> str:
+        """What the state of the request means."""
+        return str(STATE_SENTENCES[self.state])
+
+    @property
+    def strict(self) -> bool:
+        """Whether the policy asks for a person who did not write the plan."""
+        return needs_other_person(self.row)
+
+    @property
+    def intent(self) -> str:
+        """What would happen, in one sentence."""
+        return intent(self.before, self.plan) if self.plan else str(self.row.plan)
+
+    @property
+    def replacement(self) -> str:
+        """What clients would notice."""
+        return replacement(self.before, self.plan) if self.plan else ""
+
+    @cached_property
+    def settings(self) -> tuple[Setting, ...]:
+        """Settings that differ from what runs; all of them when nothing runs."""
+        return setting_changes(self.before, self.plan) if self.plan else ()
+
+    @cached_property
+    def commands(self) -> tuple[TextChange, ...]:
+        """Commands that differ from what runs; all of them when nothing runs."""
+        return command_changes(self.before, self.plan) if self.plan else ()
+
+    @cached_property
+    def files(self) -> tuple[TextChange, ...]:
+        """The launch files against those of what runs."""
+        if self.plan is None:
+            return ()
+        before = _host_files(self.before) if self.before else None
+        return file_changes(before, _host_files(self.plan))
+
+    @cached_property
+    def document(self) -> str:
+        """The whole plan as its digest covers it."""
+        return dict(launch_files(self.plan))["plan.json"] if self.plan else ""
+
+
+def requests_for(user: User) -> ScopedQuerySet[ApprovalRequest]:
+    """Requests of the person's teams with what their pages read."""
+    return ApprovalRequest.objects.for_user(user).select_related(
+        "plan__revision__deployment__cluster__team",
+        "plan__revision__created_by",
+        "submitted_by",
+    )
+
+
+def waiting_lines(user: User) -> list[RequestLine]:
+    """Open requests first, those that wait for this person on top, then approved ones."""
+    mine = set(decidable_requests(user).values_list("pk", flat=True))
+    rows = requests_for(user).filter(
+        state__in=LIVE_STATES, expires_at__gt=timezone.now()
+    )
+    lines = [RequestLine(row=row, state=row.state, mine=row.pk in mine) for row in rows]
+    return sorted(lines, key=lambda line: (not line.mine, line.state != "open"))
+
+
+def ended_lines(user: User) -> list[RequestLine]:
+    """The newest requests that nobody needs to decide any more."""
+    rows = requests_for(user).exclude(
+        state__in=LIVE_STATES, expires_at__gt=timezone.now()
+    )[:SHOWN_ENDED]
+    return [
+        RequestLine(row=row, state=effective_state(row), mine=False) for row in rows
+    ]
+
+
+def effective_state(row: ApprovalRequest) -> str:
+    """The state, where a request whose time ran out is expired before the sweeper came."""
+    ran_out = row.state in LIVE_STATES and row.expires_at <= timezone.now()
+    return RequestState.EXPIRED if ran_out else row.state
+
+
+def request_page(user: User, row: ApprovalRequest) -> RequestPage:
+    """Read the page of one request."""
+    plan, broken = _read(row)
+    release = row.releases.select_related("replaces__plan__revision").first()
+    against = release.replaces if release else _live_release(row)
+    state = effective_state(row)
+    is_open = state == RequestState.OPEN
+    why_not = obstacle(user, row) if is_open else None
+    operates = TeamRole.OPERATOR in roles_in(user, team_of(row))
+    superseded = state == RequestState.SUPERSEDED
+    return RequestPage(
+        row=row,
+        state=state,
+        plan=plan,
+        broken=broken,
+        against=against,
+        before=_read_release(against),
+        votes=tuple(row.approvals.all()),
+        release=release,
+        newer=_newer_requests(row).first() if superseded else None,
+        actions=RequestActions(
+            decide=is_open and why_not is None and plan is not None,
+            deploy=operates and state == RequestState.APPROVED and plan is not None,
+            withdraw=operates and state in LIVE_STATES,
+            plan=operates,
+        ),
+        why_not=str(OBSTACLE_SENTENCES[why_not]) if why_not else "",
+        approvers=tuple(possible_approvers(row)) if is_open else (),
+    )
+
+
+def _newer_requests(row: ApprovalRequest) -> QuerySet[ApprovalRequest]:
+    return ApprovalRequest.objects.filter(
+        plan__revision__deployment=row.plan.revision.deployment,
+        created_at__gt=row.created_at,
+    ).order_by("-created_at")
+
+
+def _read(row: ApprovalRequest) -> tuple[Plan | None, str]:
+    try:
+        return stored_plan(row.plan), ""
+    except PlanningError as error:
+        return None, str(error)
+
+
+def _live_release(row: ApprovalRequest) -> Release | None:
+    return (
+        row.plan.revision.deployment.releases.filter(state=ReleaseState.LIVE)
+        .select_related("plan__revision__deployment")
+        .first()
+    )
+
+
+def _read_release(release: Release | None) -> Plan | None:
+    if release is None:
+        return None
+    try:
+        return stored_plan(release.plan)
+    except PlanningError:
+        return None
+
+
+def _host_files(plan: Plan) -> Mapping[str, str]:
+    return {path: text for path, text in launch_files(plan) if path != "plan.json"}

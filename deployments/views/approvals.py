@@ -1,0 +1,157 @@
+"""Approval requests: the list, one request, and what people do with it."""
+
+import uuid
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from deployments.forms.approvals import DecisionForm
+from deployments.forms.releases import ActForm, new_key
+from deployments.forms.wizard.spec import address_of_spec
+from deployments.models import ApprovalRequest, Decision
+from deployments.planning.documents import from_document
+from deployments.planning.errors import PlanningError
+from deployments.planning.launch.files import launch_files
+from deployments.planning.revision import RevisionSpec
+from deployments.selectors.approvals import (
+    ended_lines,
+    request_page,
+    requests_for,
+    waiting_lines,
+)
+from deployments.selectors.plans import stored_plan
+from deployments.services.approvals import decide, withdraw
+from deployments.services.errors import UseCaseError
+from deployments.services.releases import start_release
+from deployments.views.answers import archive, refusal_status
+from deployments.views.people import person
+
+
+@require_safe
+def approval_list(request: HttpRequest) -> HttpResponse:
+    """Requests that wait, those for this person first; or those that have ended."""
+    user = person(request)
+    ended = request.GET.get("show") == "ended"
+    lines = ended_lines(user) if ended else waiting_lines(user)
+    context = {"lines": lines, "ended": ended}
+    return render(request, "approvals/list.html", context)
+
+
+@require_safe
+def approval(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """One request, rendered from the stored plan only."""
+    return _page(request, _find(request, pk))
+
+
+@require_POST
+def approval_decide(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """Approve or reject exactly the digest that was shown."""
+    row = _find(request, pk)
+    form = DecisionForm(request.POST)
+    if not form.is_valid():
+        return _page(request, row, form=form, status=422)
+    decision = Decision(form.cleaned_data["decision"])
+    try:
+        decide(
+            person(request),
+            row,
+            decision,
+            shown_digest=form.cleaned_data["digest"],
+            comment=form.cleaned_data["comment"],
+        )
+    except UseCaseError as error:
+        return _refused(request, pk, error, form)
+    approved = decision == Decision.APPROVE
+    messages.success(
+        request, _("You approved this plan.") if approved else _("You rejected it.")
+    )
+    return redirect("approval", pk=pk)
+
+
+@require_POST
+def approval_withdraw(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """Take the request back."""
+    row = _find(request, pk)
+    try:
+        withdraw(person(request), row)
+    except UseCaseError as error:
+        return _refused(request, pk, error)
+    messages.success(request, _("The request is withdrawn; nothing will run."))
+    return redirect("approval", pk=pk)
+
+
+@require_POST
+def approval_release(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """Deploy the approved plan; a second click finds the first one's release."""
+    row = _find(request, pk)
+    form = ActForm(request.POST)
+    if not form.is_valid():
+        error = _("This page is out of date. Look at it again, then deploy.")
+        return _page(request, row, status=422, error=error)
+    try:
+        release = start_release(person(request), row, str(form.cleaned_data["key"]))
+    except (UseCaseError, PlanningError) as error:
+        return _refused(request, pk, error)
+    return redirect("release", pk=release.pk)
+
+
+@require_safe
+def stored_plan_files(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """The launch files of the stored plan as one archive."""
+    row = _find(request, pk)
+    try:
+        plan = stored_plan(row.plan)
+    except PlanningError as error:
+        return _refused(request, pk, error)
+    revision = row.plan.revision
+    name = f"{revision.deployment.name}-r{revision.number}"
+    return archive(name, launch_files(plan))
+
+
+def _find(request: HttpRequest, pk: uuid.UUID) -> ApprovalRequest:
+    return get_object_or_404(requests_for(person(request)), pk=pk)
+
+
+def _refused(
+    request: HttpRequest,
+    pk: uuid.UUID,
+    error: UseCaseError | PlanningError,
+    form: DecisionForm | None = None,
+) -> HttpResponse:
+    """The request as it is now, with the reason on top."""
+    row = _find(request, pk)
+    status = refusal_status(error)
+    return _page(request, row, form=form, status=status, error=str(error))
+
+
+def _page(
+    request: HttpRequest,
+    row: ApprovalRequest,
+    *,
+    form: DecisionForm | None = None,
+    status: int = 200,
+    error: str = "",
+) -> HttpResponse:
+    context = {
+        "page": request_page(person(request), row),
+        "form": form or DecisionForm(initial={"digest": row.digest}),
+        "key": new_key(),
+        "plan_again": plan_again_address(row),
+        "error": error,
+    }
+    return render(request, "approvals/request.html", context, status=status)
+
+
+def plan_again_address(row: ApprovalRequest) -> str:
+    """The wizard with this revision in it, or empty when it cannot be read any more."""
+    revision = row.plan.revision
+    try:
+        spec = from_document(RevisionSpec, revision.document)
+    except PlanningError:
+        return ""
+    query = address_of_spec(spec, revision.deployment.cluster)
+    return f"{reverse('plan')}?{query}"

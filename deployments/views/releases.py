@@ -1,0 +1,104 @@
+"""Releases: the page, the part of it that is polled, and what people do with it."""
+
+import uuid
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from deployments.forms.releases import ActForm, new_key
+from deployments.models import Command, Release, User
+from deployments.selectors.releases import (
+    release_page,
+    releases_for,
+)
+from deployments.services.errors import UseCaseError
+from deployments.services.releases import (
+    cancel_release,
+    remove_release,
+    stop_release,
+)
+from deployments.views.answers import refusal_status
+from deployments.views.people import person
+
+End = Callable[[User, Release, str], Command]
+
+
+@require_safe
+def release(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """One release with its timeline."""
+    return _page(request, _find(request, pk))
+
+
+@require_safe
+def progress(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """The changing part alone; 204 while nothing differs from the stamp that the page has."""
+    page = release_page(person(request), _find(request, pk))
+    if page.progress.stamp == request.GET.get("v"):
+        return HttpResponse(status=204)
+    context = {"page": page, "key": new_key()}
+    return render(request, "releases/_polled.html", context)
+
+
+@require_POST
+def cancel(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """Ask the executor to stop and to undo what it made."""
+    row = _find(request, pk)
+    try:
+        cancel_release(person(request), row)
+    except UseCaseError as error:
+        return _refused(request, pk, error)
+    messages.success(request, _("The release is being cancelled and cleaned up."))
+    return redirect("release", pk=pk)
+
+
+@require_POST
+def stop(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """Stop the containers."""
+    return _end(request, pk, stop_release, _("The containers are being stopped."))
+
+
+@require_POST
+def remove(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """Remove the stopped containers."""
+    return _end(request, pk, remove_release, _("The containers are being removed."))
+
+
+def _end(request: HttpRequest, pk: uuid.UUID, end: End, said: str) -> HttpResponse:
+    row = _find(request, pk)
+    form = ActForm(request.POST)
+    if not form.is_valid():
+        error = _("This page is out of date. Look at it again, then repeat.")
+        return _page(request, row, status=422, error=error)
+    try:
+        end(person(request), row, str(form.cleaned_data["key"]))
+    except UseCaseError as error:
+        return _refused(request, pk, error)
+    messages.success(request, said)
+    return redirect("release", pk=pk)
+
+
+def _find(request: HttpRequest, pk: uuid.UUID) -> Release:
+    return get_object_or_404(releases_for(person(request)), pk=pk)
+
+
+def _refused(request: HttpRequest, pk: uuid.UUID, error: UseCaseError) -> HttpResponse:
+    """The release as it is now, with the reason on top."""
+    row = _find(request, pk)
+    return _page(request, row, status=refusal_status(error), error=str(error))
+
+
+def _page(
+    request: HttpRequest, row: Release, *, status: int = 200, error: str = ""
+) -> HttpResponse:
+    page = release_page(person(request), row)
+    context = {
+        "page": page,
+        "progress": page.progress,
+        "key": new_key(),
+        "error": error,
+    }
+    return render(request, "releases/release.html", context, status=status)
