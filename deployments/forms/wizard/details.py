@@ -105,6 +105,7 @@ class DetailsFields(forms.Form):
         help_text=_(
             "Decides which flags and methods exist; the profile of each version is read from its own sources."
         ),
+        widget=forms.Select,
     )
     max_model_len = NumberField(
         low=1,

@@ -141,16 +141,21 @@ class OneOfField(forms.ChoiceField):
         choices: "list[tuple[str, StrOrPromise]]",
         label: "StrOrPromise",
         help_text: "StrOrPromise",
+        widget: type[forms.Widget] = forms.RadioSelect,
     ) -> None:
         self.spellings = [key for key, _title in choices]
         self.first = self.spellings[0]
         super().__init__(
             required=False,
             choices=choices,
-            widget=forms.RadioSelect,
+            widget=widget,
             label=label,
             help_text=help_text,
         )
+
+    def bound_data(self, data: object, initial: object) -> object:
+        """An untouched choice shows the first one."""
+        return super().bound_data(data, initial) or self.first
 
     def clean(self, value: object) -> str:
         """Read the choice.

@@ -5,27 +5,35 @@ from collections.abc import Iterator
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
-from deployments.forms.wizard.details import ROLES, DetailsFields, role_fields
+from deployments.forms.wizard.details import (
+    OWN_IMAGE,
+    ROLES,
+    DetailsFields,
+    role_fields,
+)
 from deployments.forms.wizard.fields import NamesField, shown
 from deployments.forms.wizard.steps import (
     CLUSTER,
-    STEP_FIELDS,
+    PLATFORM,
     HardwareFields,
     MethodFields,
     ModelFields,
     Step,
     WorkloadFields,
 )
+from deployments.forms.wizard.workloads import OWN
 from deployments.models import TargetModel
 from deployments.planning.catalog import TargetModel as CatalogEntry
 from deployments.planning.errors import PlanningError
 from deployments.planning.methods import Method
+from deployments.planning.revision import Topology
 from deployments.selectors.planning_inputs import catalog_entry
 from deployments.selectors.wizard import ClusterChoice, WizardChoices
 
 NOT_STATE = frozenset(
     {"step", "to", "digest", "comment", "csrfmiddlewaretoken", "role"}
 )
+ONLY_HERE = frozenset({"q", "has"})
 PINS = 2
 
 
@@ -69,6 +77,8 @@ class WizardForm(
     def state(self) -> Iterator[tuple[str, str]]:
         """Every (key, value) that differs from an untouched form, in the order of the steps."""
         for name, field in self.fields.items():
+            if name in ONLY_HERE and self.step is not Step.MODEL:
+                continue
             for value in self.raw(name):
                 if value != getattr(field, "first", ""):
                     yield name, value
@@ -85,10 +95,10 @@ class WizardForm(
             query.setlist(key, [text for text in texts if text])
         return query.urlencode()
 
-    def carried(self, step: Step) -> list[tuple[str, str]]:
-        """What a step's form must carry along unseen."""
-        own = STEP_FIELDS[step]
-        return [(key, value) for key, value in self.state() if key not in own]
+    def carried(self, *, shows_fields: bool = True) -> list[tuple[str, str]]:
+        """What the form of this step must carry along unseen: all that it does not show."""
+        shown_here = shown_fields(self) if shows_fields else set()
+        return [(key, value) for key, value in self.state() if key not in shown_here]
 
     def value(self, name: str) -> object:
         """The read value of a field, ``None`` where it is empty or wrong."""
@@ -203,3 +213,48 @@ class WizardForm(
             )
         elif len(pins) > PINS:
             self.add_error("pin", _("Two methods stand side by side; take one away."))
+
+
+def shown_fields(form: WizardForm) -> set[str]:
+    """The fields that stand on the page of the form's step, as far as the choices open them."""
+    value = form.cleaned_data.get
+    match form.step:
+        case Step.MODEL:
+            return {"q", "has"} | ({"checkpoint"} if form.entry else set())
+        case Step.HARDWARE:
+            return _shown_hardware(form)
+        case Step.WORKLOAD:
+            numbers = {"input_tokens", "output_tokens", "concurrency", "goal"}
+            return {"preset"} | (numbers if value("preset") == OWN else set())
+        case Step.METHOD:
+            return {"method", "drafter", "pin"}
+        case Step.DETAILS:
+            return _shown_details(form)
+        case Step.REVIEW:
+            return set()
+
+
+def offers_practice(form: WizardForm) -> bool:
+    """Whether the chosen cluster has a host without accelerators, where practice is the way in."""
+    hosts = form.cluster_choice.hosts if form.cluster_choice else ()
+    return any(host.row.platform == "cpu" for host in hosts)
+
+
+def _shown_hardware(form: WizardForm) -> set[str]:
+    if form.cleaned_data.get("place") == PLATFORM:
+        return {
+            name for name in HardwareFields.base_fields if name.startswith("platform")
+        }
+    return {"host", "image_source"} if offers_practice(form) else {"host"}
+
+
+def _shown_details(form: WizardForm) -> set[str]:
+    names = set(DetailsFields.base_fields)
+    if form.cleaned_data.get("image_source") != OWN_IMAGE:
+        names.discard("image")
+    apart = form.cleaned_data.get("topology") == Topology.DISAGGREGATED
+    if not apart:
+        names -= {"prefill_host", "decode_host"}
+    for role in ("prefill", "decode") if apart else ("combined",):
+        names.update(role_fields(role))
+    return names

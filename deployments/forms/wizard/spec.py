@@ -118,8 +118,9 @@ def workload_from(form: WizardForm) -> Workload:
 
 
 def suggested_name(model_key: str) -> str:
-    """A deployment name made of a catalog key."""
-    slug = re.sub(r"[^a-z0-9]+", "-", model_key.lower()).strip("-")
+    """A deployment name made of a catalog key, without the organisation in front."""
+    model = model_key.rpartition("/")[2].lower()
+    slug = re.sub(r"[^a-z0-9]+", "-", model).strip("-")
     return slug[:LONGEST_NAME].strip("-") or "deployment"
 
 

@@ -5,7 +5,6 @@ from enum import StrEnum
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from deployments.forms.wizard.details import ROLES, DetailsFields, role_fields
 from deployments.forms.wizard.fields import (
     NamesField,
     NumberField,
@@ -101,11 +100,15 @@ class HardwareFields(forms.Form):
         help_text=_("Every host takes replicas or ranks of this deployment."),
     )
     platform = OneOfField(
-        choices=[("", ""), *((one.name, one.title) for one in PLATFORMS.values())],
+        choices=[
+            ("", _("Choose one")),
+            *((one.name, one.title) for one in PLATFORMS.values()),
+        ],
         label=_("Platform"),
         help_text=_(
             "The hardware family decides the image, the devices and the environment of every container."
         ),
+        widget=forms.Select,
     )
     platform_hosts = NumberField(
         low=1,
@@ -143,6 +146,7 @@ class HardwareFields(forms.Form):
         help_text=_(
             "Decides the image tag on CPU hosts and the memory allocator on Ascend hosts."
         ),
+        widget=forms.Select,
     )
 
 
@@ -214,16 +218,3 @@ class MethodFields(forms.Form):
         ),
     )
     pin = NamesField(label=_("Side by side"), help_text=_("Two methods to compare."))
-
-
-STEP_FIELDS: dict[Step, tuple[str, ...]] = {
-    Step.MODEL: tuple(ModelFields.base_fields),
-    Step.HARDWARE: (*HardwareFields.base_fields, "image_source"),
-    Step.WORKLOAD: tuple(WorkloadFields.base_fields),
-    Step.METHOD: tuple(MethodFields.base_fields),
-    Step.DETAILS: (
-        *DetailsFields.base_fields,
-        *(name for role in ROLES for name in role_fields(role)),
-    ),
-    Step.REVIEW: (),
-}

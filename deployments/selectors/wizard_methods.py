@@ -1,0 +1,227 @@
+"""Methods as the wizard shows them: a card each, and two of them side by side."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from deployments.planning.catalog import Drafter
+from deployments.planning.catalog import TargetModel as CatalogEntry
+from deployments.planning.decision import OFF
+from deployments.planning.errors import PlanningError
+from deployments.planning.methods import FACTS, Method, MethodFacts, Need
+from deployments.planning.plan import Decision, MethodVerdict, Plan, Role
+
+TIMES = "\u00d7"
+DEFAULT_PAIR = (Method.MTP.value, Method.EAGLE3.value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodCard:
+    """One method. ``weights_bytes`` are what must be loaded besides the checkpoint, ``None`` unknown."""
+
+    method: str
+    title: str
+    open: bool
+    chosen: bool
+    best: bool
+    count: int | None
+    because: str
+    evidence: str
+    needs: str
+    needs_weights: bool
+    weights_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Methods side by side: ``rows`` are (what, one value a method, why it matters)."""
+
+    titles: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+def method_cards(
+    plan: Plan, undecided: Plan, entry: CatalogEntry, asked: str
+) -> list[MethodCard]:
+    """Cards best first, off after the open ones, closed ones last.
+
+    ``undecided`` is the plan that the decision tree makes by itself; ``asked`` is what the person
+    chose, ``auto`` for the tree's own answer.
+    """
+    verdicts = undecided.decision.methods
+    cards = [_card(one, plan, undecided, entry, asked) for one in verdicts]
+    opened = [card for card in cards if card.open]
+    closed = [card for card in cards if not card.open]
+    off = _off_card(undecided, asked)
+    return [off, *opened, *closed] if off.best else [*opened, off, *closed]
+
+
+def pinned_methods(pins: Sequence[str]) -> tuple[str, ...]:
+    """The two methods to put side by side: those asked for, filled up with MTP and EAGLE-3."""
+    chosen = dict.fromkeys((*pins, *DEFAULT_PAIR))
+    return tuple(chosen)[: len(DEFAULT_PAIR)]
+
+
+def compare(
+    cards: Sequence[MethodCard], entry: CatalogEntry, pins: Sequence[str]
+) -> Comparison:
+    """The facts of the pinned methods; an empty text is "no data"."""
+    by_method = {card.method: card for card in cards}
+    chosen = [by_method[pin] for pin in pins if pin in by_method]
+    readers = (
+        (_("Here"), _state),
+        (_("Why"), lambda card: card.because),
+        (_("Drafter"), lambda card: _drafter_text(card, entry)),
+        (_("Must be mounted"), lambda card: card.needs),
+        (_("Tokens drafted per step"), lambda card: str(card.count or "")),
+        (_("Evidence for the count"), lambda card: card.evidence),
+        (_("Engine, first version"), _since),
+        (_("Asynchronous scheduling"), _scheduling),
+        (_("Expected tokens per step"), _no_data),
+        (_("Speed-up"), _no_data),
+    )
+    return Comparison(
+        titles=tuple(card.title for card in chosen),
+        rows=tuple(
+            (name, tuple(read(card) for card in chosen)) for name, read in readers
+        ),
+    )
+
+
+def speculation_text(plan: Plan) -> str:
+    """Method and count of a plan in short, by role where they differ."""
+    method = plan.decision.method
+    if method == OFF:
+        return _("Off")
+    counts = {
+        replica.role: replica.speculation.num_speculative_tokens
+        if replica.speculation
+        else 0
+        for replica in plan.replicas
+        if replica.role is not Role.ROUTER
+    }
+    title = title_of(method)
+    if len(set(counts.values())) <= 1:
+        return f"{title} {TIMES}{next(iter(counts.values()), 0)}"
+    parts = [f"{role.value} {TIMES}{count}" for role, count in counts.items()]
+    return f"{title}: {', '.join(parts)}"
+
+
+def title_of(method: str) -> str:
+    """The name people know."""
+    return _("Off") if method == OFF else FACTS[Method(method)].title
+
+
+def answer_of(decision: Decision) -> str:
+    """The answer of the decision tree in short."""
+    if decision.num_speculative_tokens is None:
+        return title_of(decision.method)
+    return f"{title_of(decision.method)} {TIMES}{decision.num_speculative_tokens}"
+
+
+def _card(
+    verdict: MethodVerdict,
+    plan: Plan,
+    undecided: Plan,
+    entry: CatalogEntry,
+    asked: str,
+) -> MethodCard:
+    facts = FACTS[Method(verdict.method)]
+    drafter = _drafter_of(verdict, entry)
+    chosen = asked != "auto" and verdict.method == plan.decision.method
+    return MethodCard(
+        method=verdict.method,
+        title=facts.title,
+        open=verdict.open,
+        chosen=chosen,
+        best=verdict.method == undecided.decision.method,
+        count=verdict.num_speculative_tokens if verdict.open else None,
+        because=verdict.because,
+        evidence=verdict.evidence if verdict.open else "",
+        needs=_needs(facts, drafter, entry),
+        needs_weights=facts.need is Need.DRAFTER,
+        weights_bytes=drafter.size_bytes if drafter else None,
+    )
+
+
+def _off_card(undecided: Plan, asked: str) -> MethodCard:
+    return MethodCard(
+        method=OFF,
+        title=_("Off"),
+        open=True,
+        chosen=asked == OFF,
+        best=undecided.decision.method == OFF,
+        count=None,
+        because=_(
+            "Every token comes from the target model: the baseline that any gain is measured against."
+        ),
+        evidence="",
+        needs=_("Nothing."),
+        needs_weights=False,
+        weights_bytes=None,
+    )
+
+
+def _drafter_of(verdict: MethodVerdict, entry: CatalogEntry) -> Drafter | None:
+    if verdict.drafter is None:
+        return None
+    try:
+        return entry.drafter(verdict.drafter)
+    except PlanningError:
+        return None
+
+
+def _needs(facts: MethodFacts, drafter: Drafter | None, entry: CatalogEntry) -> str:
+    if facts.need is Need.MTP_WEIGHTS:
+        if entry.has_mtp is False:
+            return _("MTP layers, which this model does not have.")
+        return _("Nothing: the layers are inside the checkpoint.")
+    if facts.need is Need.PACKAGE:
+        return _("Nothing, but the image must hold the package %(package)s.") % {
+            "package": facts.package
+        }
+    if facts.need is Need.NOTHING:
+        return _("Nothing.")
+    if drafter is None:
+        return _("A trained drafter, which the catalog does not have here.")
+    if drafter.inside_checkpoint:
+        return _("Nothing: the drafter is inside the checkpoint.")
+    return _("%(directory)s on every host of every role that drafts.") % {
+        "directory": drafter.directory
+    }
+
+
+def _state(card: MethodCard) -> str:
+    if not card.open:
+        return _("closed")
+    return _("the decision tree's answer") if card.best else _("open")
+
+
+def _drafter_text(card: MethodCard, entry: CatalogEntry) -> str:
+    if card.method == Method.MTP.value:
+        return _("none") if entry.has_mtp is False else _("inside the checkpoint")
+    names = [
+        one.repository for one in entry.drafters if one.method.value == card.method
+    ]
+    if names:
+        return ", ".join(names)
+    return _("none in the catalog") if card.needs_weights else _("none needed")
+
+
+def _since(card: MethodCard) -> str:
+    if card.method == OFF:
+        return ""
+    facts = FACTS[Method(card.method)]
+    ascend = facts.since_ascend or _("never")
+    return f"vllm {facts.since}, vllm-ascend {ascend} ({facts.source})"
+
+
+def _no_data(_card: MethodCard) -> str:
+    return ""
+
+
+def _scheduling(card: MethodCard) -> str:
+    if card.method == OFF or FACTS[Method(card.method)].async_scheduling:
+        return _("stays on")
+    return _("is turned off")
