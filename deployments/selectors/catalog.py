@@ -33,6 +33,15 @@ class CatalogFilter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogLine:
+    """One model of the list: methods that its drafters serve, kinds of weights, each once."""
+
+    row: TargetModel
+    methods: tuple[str, ...]
+    weights: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentedSettings:
     """Settings that a document gives, with whom they are for, as lines of a command."""
 
@@ -40,11 +49,23 @@ class DocumentedSettings:
     text: str
 
 
-def models_matching(user: User, wanted: CatalogFilter) -> ScopedQuerySet[TargetModel]:
-    """Models that the person sees and that match, with checkpoints and drafters, in three queries."""
-    rows = TargetModel.objects.for_user(user).prefetch_related(
-        "checkpoints", "drafters"
+def catalog_lines(user: User, wanted: CatalogFilter) -> tuple[CatalogLine, ...]:
+    """Models that the person sees and that match, in three queries."""
+    rows = _matching(user, wanted).prefetch_related("checkpoints", "drafters")
+    return tuple(
+        CatalogLine(
+            row=row,
+            methods=tuple(sorted({drafter.method for drafter in row.drafters.all()})),
+            weights=tuple(
+                sorted({one.quantisation or one.key for one in row.checkpoints.all()})
+            ),
+        )
+        for row in rows
     )
+
+
+def _matching(user: User, wanted: CatalogFilter) -> ScopedQuerySet[TargetModel]:
+    rows = TargetModel.objects.for_user(user)
     of_model = Drafter.objects.filter(target_model=OuterRef("pk"))
     for word in wanted.text.split():
         rows = rows.filter(

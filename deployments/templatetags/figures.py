@@ -49,8 +49,9 @@ def parameters(value: int | None) -> str:
         return no_data()
     for size, unit in LARGE_UNITS:
         if value >= size or (unit == "B" and value >= size // 2):
-            scaled = value / size
-            return f"{_figure(scaled, 0 if scaled >= 20 else 1)}{SPACE}{unit}"
+            scaled = round(value / size, 1)
+            whole = scaled >= 20 or scaled == int(scaled)
+            return f"{_figure(scaled, 0 if whole else 1)}{SPACE}{unit}"
     return _figure(value)
 
 

@@ -11,9 +11,9 @@ from deployments.models import TargetModel
 from deployments.planning.errors import PlanningError
 from deployments.selectors.catalog import (
     CatalogFilter,
+    catalog_lines,
     documented_settings,
     families,
-    models_matching,
 )
 from deployments.selectors.planning_inputs import catalog_entry
 from deployments.views.people import PanelRequest, person
@@ -33,7 +33,7 @@ def catalog(request: PanelRequest) -> HttpResponse:
         mtp=data.get("mtp", False),
         drafter=data.get("drafter", False),
     )
-    context = {"form": form, "models": models_matching(user, wanted)}
+    context = {"form": form, "lines": catalog_lines(user, wanted)}
     page = "catalog/catalog.html" + ("#models" if request.htmx else "")
     return render(request, page, context, status=status)
 
