@@ -1,0 +1,260 @@
+"""Read what containers logged since the last look; samples and cursor in one transaction.
+
+A run of a container is (container id, StartedAt). What was said before a restart belongs to the
+run before it, and its end is read once more when a newer run is seen.
+"""
+
+import logging
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.db.models.functions import Now
+
+from deployments.docker_api.client import Engine, open_engine
+from deployments.docker_api.containers import ContainerFacts, inspect_container
+from deployments.docker_api.errors import DockerApiError
+from deployments.docker_api.frames import timestamp_ns
+from deployments.docker_api.logs import LogIncrement, StreamCursor, read_since
+from deployments.models import (
+    AcceptanceSample,
+    Host,
+    LogCursor,
+    LogGap,
+    Reachability,
+    Replica,
+    ReplicaState,
+)
+from deployments.services.fault_points import fault_point
+from deployments.services.log_samples import samples_of
+
+logger = logging.getLogger(__name__)
+
+STREAMS = ("stdout", "stderr")
+MOST_READS = 8
+ROTATED = "rotated"
+
+
+class OvertakenError(Exception):
+    """Another reader moved the cursor meanwhile; what was read here is its business now."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One run of a replica's container; ``from_ns`` and ``until_ns`` bound it where others touch it."""
+
+    replica: Replica
+    container_id: str
+    started_at: str
+    from_ns: int = 0
+    until_ns: int | None = None
+    ended: bool = False
+
+
+def hosts_to_read() -> list[uuid.UUID]:
+    """The hosts that have something to read, for one task each."""
+    return list(
+        Replica.objects.filter(_readable())
+        .exclude(host__reachability=Reachability.DIFFERENT_ENGINE)
+        .order_by("host_id")
+        .values_list("host_id", flat=True)
+        .distinct()
+    )
+
+
+def read_host_logs(host_id: uuid.UUID) -> int:
+    """Read every container of one host that may have said something; returns new samples.
+
+    A host that does not answer is left for the next round; observation says so on the page.
+    """
+    host = Host.objects.get(pk=host_id)
+    replicas = Replica.objects.filter(_readable(), host=host).select_related(
+        "release__deployment"
+    )
+    read = 0
+    try:
+        with open_engine(host.docker_address, host=host.name) as engine:
+            for replica in replicas:
+                facts = inspect_container(engine, replica.container_id)
+                if facts is not None:
+                    read += read_replica(engine, replica, facts)
+    except DockerApiError as error:
+        logger.warning("logs not read", extra={"host": host.name, "code": error.code})
+    return read
+
+
+def _readable() -> Q:
+    """Containers that run, and once more those that have ended."""
+    running = Q(state=ReplicaState.RUNNING)
+    unfinished = Q(state=ReplicaState.EXITED) & (
+        Q(cursors__isnull=True) | Q(cursors__finished=False)
+    )
+    return ~Q(container_id="") & (running | unfinished)
+
+
+def read_replica(engine: Engine, replica: Replica, facts: ContainerFacts) -> int:
+    """Read a container from its cursors to its newest line; returns new samples.
+
+    Harmless beside another reader of the same container: one of the two stores nothing.
+
+    Raises:
+        DockerApiError: the engine does not answer or answers an error.
+    """
+    if not facts.ever_started:
+        return 0
+    read = 0
+    try:
+        for run in _runs(replica, facts):
+            for _turn in range(MOST_READS):
+                stored, more = _read_once(engine, run)
+                read += stored
+                if not more:
+                    break
+    except OvertakenError:
+        logger.info("log cursor overtaken", extra={"container": facts.name})
+    return read
+
+
+def _runs(replica: Replica, facts: ContainerFacts) -> list[Run]:
+    """Earlier runs of the same container that are not finished, then the present one."""
+    known = _cursors_of(facts.container_id)
+    earlier = sorted(
+        {row.run_started_at for row in known if not row.finished} - {facts.started_at}
+    )
+    boundary = (
+        _boundary(facts)
+        if known.exclude(run_started_at=facts.started_at).exists()
+        else 0
+    )
+    runs = [
+        Run(
+            replica=replica,
+            container_id=facts.container_id,
+            started_at=started_at,
+            until_ns=boundary,
+            ended=True,
+        )
+        for started_at in earlier
+    ]
+    present = Run(
+        replica=replica,
+        container_id=facts.container_id,
+        started_at=facts.started_at,
+        from_ns=boundary,
+        ended=not facts.running,
+    )
+    return [*runs, present]
+
+
+def _boundary(facts: ContainerFacts) -> int:
+    """Where the present run begins: where the one before it ended, by the engine's clock."""
+    started = timestamp_ns(facts.started_at) or 0
+    finished = timestamp_ns(facts.finished_at) or 0
+    return finished if 0 < finished < started else started
+
+
+def _cursors_of(container_id: str) -> QuerySet[LogCursor]:
+    return LogCursor.objects.filter(container_id=container_id)
+
+
+def _read_once(engine: Engine, run: Run) -> tuple[int, bool]:
+    """Read and store one increment; returns new samples and whether there is more."""
+    rows = _open_cursors(run)
+    if all(row.finished for row in rows.values()):
+        return 0, False
+    increment = read_since(
+        engine,
+        run.container_id,
+        {stream: _value(row) for stream, row in rows.items()},
+        until_ns=run.until_ns,
+        final=run.ended,
+    )
+    return _store(run, rows, increment), increment.more
+
+
+def _open_cursors(run: Run) -> dict[str, LogCursor]:
+    """The cursor rows of a run; both streams have one from the first look on."""
+    rows = {}
+    for stream in STREAMS:
+        rows[stream], _made = LogCursor.objects.get_or_create(
+            container_id=run.container_id,
+            run_started_at=run.started_at,
+            stream=stream,
+            defaults={"replica": run.replica, "timestamp_ns": run.from_ns},
+        )
+    return rows
+
+
+def _value(row: LogCursor) -> StreamCursor:
+    return StreamCursor(
+        timestamp_ns=row.timestamp_ns,
+        same_timestamp=row.same_timestamp,
+        line_hash=row.line_hash,
+    )
+
+
+def _store(run: Run, rows: Mapping[str, LogCursor], increment: LogIncrement) -> int:
+    """Samples, gap and cursors together, or nothing.
+
+    Raises:
+        OvertakenError: a cursor is no longer where it was read from.
+    """
+    samples = [
+        AcceptanceSample(
+            deployment=run.replica.release.deployment,
+            replica=run.replica,
+            container_id=run.container_id,
+            run_started_at=run.started_at,
+            stream=sample.line.stream,
+            timestamp_ns=sample.line.ts_ns,
+            sequence=sample.line.sequence,
+            engine_index=sample.engine_index,
+            accepted=sample.counts.accepted,
+            drafted=sample.counts.drafted,
+            num_drafts=sample.counts.num_drafts,
+            per_position=list(sample.counts.per_position),
+            num_speculative_tokens=sample.record.num_speculative_tokens,
+            window_s=sample.record.window_s,
+        )
+        for sample in samples_of(increment)
+    ]
+    with transaction.atomic():
+        AcceptanceSample.objects.bulk_create(samples, batch_size=500)
+        if increment.lost is not None:
+            LogGap.objects.get_or_create(
+                container_id=run.container_id,
+                from_ns=increment.lost.from_ns,
+                to_ns=increment.lost.to_ns,
+                defaults={"replica": run.replica, "reason": ROTATED},
+            )
+        fault_point("after:SAMPLES")
+        for stream, row in rows.items():
+            _advance(run, row, stream, increment)
+    return len(samples)
+
+
+def _advance(run: Run, row: LogCursor, stream: str, increment: LogIncrement) -> None:
+    """Move a cursor on, only if it is still where it was.
+
+    Raises:
+        OvertakenError: it is not.
+    """
+    cursor = increment.cursors[stream]
+    read = sum(1 for line in increment.lines if line.stream == stream)
+    moved = LogCursor.objects.filter(
+        pk=row.pk,
+        timestamp_ns=row.timestamp_ns,
+        same_timestamp=row.same_timestamp,
+        finished=False,
+    ).update(
+        timestamp_ns=cursor.timestamp_ns,
+        same_timestamp=cursor.same_timestamp,
+        line_hash=cursor.line_hash,
+        lines_read=row.lines_read + read,
+        read_at=Now(),
+        finished=run.ended and not increment.more,
+    )
+    if moved != 1:
+        raise OvertakenError

@@ -1,0 +1,66 @@
+"""Acceptance lines of a log increment as samples, each with the engine that it speaks of."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from deployments.docker_api.logs import LogIncrement, LogLine
+from deployments.telemetry.acceptance_history import Counts, counts_of_record
+from deployments.telemetry.logs.acceptance import AcceptanceRecord, acceptance_of
+from deployments.telemetry.logs.lines import LogLine as Message
+from deployments.telemetry.logs.lines import parse_line
+
+_ENGINE = re.compile(r"Engine (?P<index>\d{1,6}): ")
+_METRICS = ("SpecDecoding metrics:", "Speculative metrics:", " / drafted ")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSample:
+    """One acceptance line: where it stands, what it says, which engine wrote it."""
+
+    line: LogLine
+    record: AcceptanceRecord
+    counts: Counts
+    engine_index: int | None
+
+
+def samples_of(increment: LogIncrement) -> Iterator[FoundSample]:
+    """The acceptance lines among the new lines of an increment.
+
+    vLLM prints "Engine 001: ..." just before the acceptance line of that engine; that line may
+    have come with the increment before, so those are looked at as well.
+    """
+    engines: dict[tuple[str | None, int | None], int] = {}
+    for line in increment.before:
+        if "Engine " in line.text:
+            _note_engine(engines, parse_line(line.text))
+    for line in increment.lines:
+        if any(mark in line.text for mark in _METRICS):
+            message = parse_line(line.text)
+            found = _sample(line, message, engines.get(_process(message)))
+            if found is not None:
+                yield found
+        elif "Engine " in line.text:
+            _note_engine(engines, parse_line(line.text))
+
+
+def _sample(
+    line: LogLine, message: Message, engine_index: int | None
+) -> FoundSample | None:
+    record = acceptance_of(message)
+    counts = None if record is None else counts_of_record(record)
+    if record is None or counts is None or counts.accepted > counts.drafted:
+        return None
+    return FoundSample(line, record, counts, engine_index)
+
+
+def _note_engine(
+    engines: dict[tuple[str | None, int | None], int], message: Message
+) -> None:
+    found = _ENGINE.match(message.message)
+    if found is not None:
+        engines[_process(message)] = int(found["index"])
+
+
+def _process(message: Message) -> tuple[str | None, int | None]:
+    return message.process, message.pid

@@ -1,0 +1,126 @@
+"""What is on a host: engine, images, ports, and the containers of our replicas."""
+
+import logging
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models.functions import Now
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from deployments.docker_api.client import Engine
+from deployments.docker_api.containers import ListedContainer, list_containers
+from deployments.docker_api.engine import EngineFacts, engine_facts
+from deployments.docker_api.errors import DockerApiError
+from deployments.docker_api.images import ImageFacts, list_images
+from deployments.models import Host, Reachability
+
+logger = logging.getLogger(__name__)
+
+MOST_IMAGES = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """One look at a host; ``clock_offset_ms`` is its clock less the panel's."""
+
+    engine: EngineFacts
+    images: tuple[ImageFacts, ...]
+    containers: tuple[ListedContainer, ...]
+    clock_offset_ms: int | None
+
+
+def look_at(engine: Engine) -> Observation:
+    """Ask an engine for everything that planning and the pages need to know.
+
+    Raises:
+        DockerApiError: the engine does not answer or answers an error.
+    """
+    before = timezone.now()
+    facts = engine_facts(engine)
+    middle = before + (timezone.now() - before) / 2
+    offset = facts.system_time - middle if facts.system_time is not None else None
+    return Observation(
+        engine=facts,
+        images=list_images(engine),
+        containers=list_containers(engine),
+        clock_offset_ms=None
+        if offset is None
+        else round(offset.total_seconds() * 1000),
+    )
+
+
+def store_observation(host: Host, seen: Observation) -> bool:
+    """Keep what was seen; ``False`` if another engine answers than the one that was registered.
+
+    The first engine that answers is the registered one.
+    """
+    Host.objects.filter(pk=host.pk, docker_engine_id="").update(
+        docker_engine_id=seen.engine.engine_id
+    )
+    same = Host.objects.filter(
+        pk=host.pk, docker_engine_id=seen.engine.engine_id
+    ).update(
+        reachability=Reachability.REACHABLE,
+        reason="",
+        seen_at=Now(),
+        unreachable_since=None,
+        docker_version=seen.engine.version[:40],
+        architecture=seen.engine.architecture[:16],
+        clock_offset_ms=seen.clock_offset_ms,
+        images=_image_rows(seen.images),
+        used_ports=_used_ports(seen.containers),
+    )
+    if same != 1:
+        Host.objects.filter(pk=host.pk).update(
+            reachability=Reachability.DIFFERENT_ENGINE,
+            seen_at=Now(),
+            unreachable_since=None,
+            reason=_(
+                "Another Docker Engine (%(id)s) answers at this address than the one that was "
+                "registered. Nothing is changed there; register the host anew if this is meant."
+            )
+            % {"id": seen.engine.engine_id},
+        )
+    host.refresh_from_db()
+    return same == 1
+
+
+def store_unreachable(host: Host, error: DockerApiError) -> None:
+    """Keep that the host did not answer, and since when."""
+    with transaction.atomic():
+        Host.objects.filter(pk=host.pk).exclude(
+            reachability=Reachability.UNREACHABLE
+        ).update(reachability=Reachability.UNREACHABLE, unreachable_since=Now())
+        Host.objects.filter(pk=host.pk).update(reason=str(error))
+    host.refresh_from_db()
+
+
+def _image_rows(images: tuple[ImageFacts, ...]) -> list[dict[str, str | None]]:
+    """One row per name, as ``selectors.planning_inputs`` reads them."""
+    rows = [
+        {
+            "reference": reference,
+            "image_id": image.image_id,
+            "digest": _digest_of(image, reference),
+        }
+        for image in images
+        for reference in image.references
+    ]
+    return sorted(rows, key=lambda row: str(row["reference"]))[:MOST_IMAGES]
+
+
+def _digest_of(image: ImageFacts, reference: str) -> str | None:
+    """The repository digest under this name; an imported image has none."""
+    repository = reference.rpartition(":")[0]
+    for one in image.repository_digests:
+        name, _at, digest = one.partition("@")
+        if name == repository:
+            return digest
+    return None
+
+
+def _used_ports(containers: tuple[ListedContainer, ...]) -> list[int]:
+    return sorted(
+        {port for one in containers if one.running for port in one.host_ports}
+    )

@@ -1,0 +1,118 @@
+"""CREATE and START: one container per replica, made once, adopted if it is already ours."""
+
+from contextlib import suppress
+
+from django.utils.translation import gettext as _
+
+from deployments.docker_api.client import Engine
+from deployments.docker_api.containers import (
+    ContainerFacts,
+    create_container,
+    inspect_container,
+    remove_container,
+    start_container,
+)
+from deployments.docker_api.errors import NameTakenError
+from deployments.models import FINAL_STATES, ReleaseState, Replica
+from deployments.services.rollout.journal import Act
+from deployments.services.rollout.outcomes import Done, StepFailedError
+from deployments.services.rollout.preflight import prove_approval
+from deployments.services.rollout.rollout import (
+    Member,
+    Rollout,
+    is_ours,
+    labels_of,
+    place,
+    policy_of,
+    save_observed,
+)
+
+
+def create(rollout: Rollout, act: Act, member: Member) -> Done:
+    """Create the container, or adopt the one that an earlier attempt made.
+
+    Raises:
+        StepFailedError: the name belongs to a container that is not ours; it is left alone.
+        DockerApiError: the engine refuses or does not answer.
+    """
+    del act
+    prove_approval(rollout)
+    with rollout.engine(member.host) as engine:
+        facts = inspect_container(engine, member.name)
+        if facts is not None and _is_leftover(rollout, member, facts):
+            remove_container(engine, facts.container_id)
+            facts = None
+        if facts is None:
+            facts = _create(rollout, engine, member)
+        if facts is None or not is_ours(facts, member, rollout.plan.digest):
+            raise _foreign(member)
+    with rollout.claim.fenced():
+        save_observed(member.row, facts)
+    return Done(
+        _("Created the container %(what)s.") % {"what": place(member)},
+        {"container_id": facts.container_id},
+    )
+
+
+def _create(rollout: Rollout, engine: Engine, member: Member) -> ContainerFacts | None:
+    # Somebody, perhaps an attempt whose answer was lost, may be faster: then look whose it is.
+    with suppress(NameTakenError):
+        create_container(
+            engine,
+            member.planned.container,
+            image_id=member.row.image_id,
+            labels=labels_of(member, rollout.plan.digest),
+            policy=policy_of(member.host),
+        )
+    return inspect_container(engine, member.name)
+
+
+def _is_leftover(rollout: Rollout, member: Member, facts: ContainerFacts) -> bool:
+    """A stopped container of an ended release of the same deployment, by our own records."""
+    return (
+        not facts.running
+        and not is_ours(facts, member, rollout.plan.digest)
+        and Replica.objects.filter(
+            container_id=facts.container_id,
+            host=member.host,
+            release__deployment=rollout.release.deployment,
+            release__state__in=FINAL_STATES,
+        ).exists()
+    )
+
+
+def _foreign(member: Member) -> StepFailedError:
+    return StepFailedError(
+        "name_taken",
+        _(
+            "another container on the host has this name and is not ours; it was left alone"
+        ),
+        _("Rename or remove that container, then release again."),
+        final=ReleaseState.BLOCKED,
+        detail={"container": member.name},
+    )
+
+
+def start(rollout: Rollout, act: Act, member: Member) -> Done:
+    """Start the container if it never ran; one that ran and ended is judged by WAIT_READY.
+
+    Raises:
+        StepFailedError: the approval no longer holds, or the container is gone.
+        DockerApiError: port taken, program missing, device missing, or no answer.
+    """
+    del act
+    prove_approval(rollout)
+    with rollout.engine(member.host) as engine:
+        facts = inspect_container(engine, member.row.container_id)
+        if facts is None:
+            raise StepFailedError(
+                "not_found",
+                _("somebody removed the container before it was started"),
+                _("Release the plan again."),
+            )
+        if not facts.running and not facts.ever_started:
+            start_container(engine, facts.container_id)
+            facts = inspect_container(engine, facts.container_id)
+    with rollout.claim.fenced():
+        save_observed(member.row, facts)
+    return Done(_("Started the container %(what)s.") % {"what": place(member)})

@@ -1,0 +1,181 @@
+"""DEPLOY: forward to live, or back to what was before."""
+
+from django.db.models.functions import Now
+from django.utils.translation import gettext as _
+
+from deployments.docker_api.errors import DockerApiError
+from deployments.models import (
+    CHANGING_STATES,
+    CommandState,
+    EventKind,
+    Release,
+    ReleaseEvent,
+    ReleaseState,
+)
+from deployments.services.rollout.acts import deploy_acts, undo_acts
+from deployments.services.rollout.creating import create, start
+from deployments.services.rollout.ending import give_up_undoing, undo
+from deployments.services.rollout.failures import sentence
+from deployments.services.rollout.journal import Act, Step
+from deployments.services.rollout.outcomes import Done, StepFailedError, Wait
+from deployments.services.rollout.preflight import book, validate
+from deployments.services.rollout.pulling import pull
+from deployments.services.rollout.replacing import (
+    keep_old_for_later,
+    make_old_live,
+    not_restored,
+    remove_old,
+    restore_old,
+    stop_old,
+    switch,
+)
+from deployments.services.rollout.rollout import Member, Rollout
+from deployments.services.rollout.running import Failed, HandedBack, run_acts
+from deployments.services.rollout.verifying import smoke, wait_ready
+
+_ON_RELEASE = {Step.VALIDATE: validate, Step.BOOK: book, Step.SWITCH: switch}
+_ON_MEMBER = {
+    Step.PULL: pull,
+    Step.CREATE: create,
+    Step.START: start,
+    Step.WAIT_READY: wait_ready,
+    Step.SMOKE: smoke,
+    Step.UNDO: undo,
+}
+_ON_OLD = {
+    Step.STOP_OLD: stop_old,
+    Step.REMOVE_OLD: remove_old,
+    Step.RESTORE_OLD: restore_old,
+}
+
+
+def deploy(rollout: Rollout) -> None:
+    """Continue a deployment where the journal says it stands.
+
+    Raises:
+        LeaseLostError: another worker owns the command.
+    """
+    failure = rollout.journal.failure()
+    if failure is None:
+        ended = run_acts(
+            rollout, deploy_acts(rollout), _perform, give_up=None, cancellable=True
+        )
+        if ended is None:
+            _become_live(rollout)
+        if isinstance(ended, Failed):
+            failure = decide_failure(rollout, ended)
+    if failure is not None:
+        _go_back(rollout, failure)
+
+
+def _perform(rollout: Rollout, act: Act) -> Done | Wait:
+    if act.replica is None:
+        return _ON_RELEASE[act.step](rollout, act)
+    if act.step in _ON_OLD:
+        return _on_old(rollout, act, _old_member(rollout, act))
+    return _ON_MEMBER[act.step](rollout, act, rollout.member(act.replica))
+
+
+def _on_old(rollout: Rollout, act: Act, member: Member) -> Done | Wait:
+    try:
+        return _ON_OLD[act.step](rollout, act, member)
+    except DockerApiError as error:
+        if act.step is Step.REMOVE_OLD and not error.retryable:
+            return keep_old_for_later(rollout, member, error)
+        raise
+
+
+def _old_member(rollout: Rollout, act: Act) -> Member:
+    return next(
+        one
+        for one in rollout.old_members
+        if act.replica and one.row.pk == act.replica.pk
+    )
+
+
+def _become_live(rollout: Rollout) -> None:
+    with rollout.claim.fenced():
+        Release.objects.filter(
+            pk=rollout.release.pk, state=ReleaseState.VERIFYING
+        ).update(
+            state=ReleaseState.LIVE,
+            state_since=Now(),
+            live_at=Now(),
+            deadline_at=None,
+            cause_code="",
+            cause="",
+            next_action="",
+        )
+        rollout.claim.finish(CommandState.DONE)
+
+
+def decide_failure(rollout: Rollout, failed: Failed) -> ReleaseEvent:
+    """Write down for good that the release fails, and why, before anything is undone."""
+    event = record_failure(rollout, failed)
+    with rollout.claim.fenced():
+        Release.objects.filter(pk=rollout.release.pk).update(
+            cause_code=failed.error.code[:60],
+            cause=event.message,
+            next_action=failed.error.next_action,
+        )
+    return event
+
+
+def record_failure(rollout: Rollout, failed: Failed) -> ReleaseEvent:
+    """Write into the journal that an act failed for good, with all that is known of it."""
+    error = failed.error
+    member = None
+    if failed.act.replica is not None:
+        known = (*rollout.members, *rollout.old_members)
+        member = next(one for one in known if one.row.pk == failed.act.replica.pk)
+    with rollout.claim.fenced():
+        return rollout.journal.write(
+            failed.act,
+            EventKind.FAILED,
+            sentence(failed.act.step, member, error.cause),
+            {
+                **error.detail,
+                "code": error.code,
+                "next_action": error.next_action,
+                "final": error.final.value,
+            },
+        )
+
+
+def _go_back(rollout: Rollout, failure: ReleaseEvent) -> None:
+    ended = run_acts(rollout, undo_acts(rollout), _perform, give_up=_give_up)
+    if isinstance(ended, HandedBack):
+        return
+    final = ReleaseState(failure.detail["final"])
+    told = [event.message for event in rollout.journal.done_events(Step.UNDO)]
+    restored = rollout.journal.done_events(Step.RESTORE_OLD)
+    with rollout.claim.fenced():
+        if restored and not any("not_restored" in one.detail for one in restored):
+            make_old_live(rollout)
+            told.append(_("%(old)s serves again.") % {"old": rollout.old})
+        else:
+            told += [event.message for event in restored]
+        cause = " ".join([failure.message.rstrip(".") + ".", *told])
+        Release.objects.filter(pk=rollout.release.pk, state__in=CHANGING_STATES).update(
+            state=final,
+            state_since=Now(),
+            ended_at=Now(),
+            deadline_at=None,
+            cause_code=str(failure.detail["code"])[:60],
+            cause=cause,
+            next_action=failure.detail["next_action"],
+        )
+        rollout.claim.finish(
+            CommandState.CANCELLED
+            if final == ReleaseState.CANCELLED
+            else CommandState.FAILED,
+            cause,
+        )
+
+
+def _give_up(rollout: Rollout, act: Act, error: StepFailedError) -> Done:
+    if act.step is Step.UNDO and act.replica is not None:
+        return give_up_undoing(rollout.member(act.replica), error.cause)
+    return not_restored(
+        sentence(act.step, _old_member(rollout, act), error.cause).rstrip(".") + "."
+    )

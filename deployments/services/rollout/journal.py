@@ -1,0 +1,182 @@
+"""The journal of a command: intent before each outside act, outcome after it, all fenced."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from django.db import IntegrityError, transaction
+from django.db.models import Max
+from pydantic import JsonValue as Json
+
+from deployments.models import EventKind, Release, ReleaseEvent, Replica
+from deployments.services.rollout.claims import Claim
+
+SEQUENCE_TRIES = 10
+
+
+class Step(StrEnum):
+    """The steps of a command, in the words of the journal."""
+
+    VALIDATE = "VALIDATE"
+    BOOK = "BOOK"
+    PULL = "PULL"
+    STOP_OLD = "STOP_OLD"
+    CREATE = "CREATE"
+    START = "START"
+    WAIT_READY = "WAIT_READY"
+    SMOKE = "SMOKE"
+    SWITCH = "SWITCH"
+    REMOVE_OLD = "REMOVE_OLD"
+    STOP = "STOP"
+    REMOVE = "REMOVE"
+    UNDO = "UNDO"
+    RESTORE_OLD = "RESTORE_OLD"
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """One step, on one replica or on the release as a whole."""
+
+    step: Step
+    replica: Replica | None = None
+
+
+class Journal:
+    """Reads and writes the events of one command on its release."""
+
+    def __init__(self, claim: Claim, release: Release) -> None:
+        self._claim, self._release = claim, release
+        self._command = str(claim.command_id)
+        # Only the owner of the claim writes events of its command, so they need one read.
+        self._known = [
+            event
+            for event in ReleaseEvent.objects.filter(release=release)
+            if event.detail.get("command") == self._command
+        ]
+
+    def is_done(self, act: Act) -> bool:
+        """Whether the act's good outcome was recorded, by this or an earlier owner."""
+        return self._find(act, EventKind.DONE) is not None
+
+    def intended(self, act: Act) -> bool:
+        """Whether the act was about to be done, so that it may have happened."""
+        return self._find(act, EventKind.INTENT) is not None
+
+    def begun(self, step: Step) -> bool:
+        """Whether any act of the step was about to be done."""
+        return any(
+            event.step == step and event.kind == EventKind.INTENT
+            for event in self._known
+        )
+
+    def done_events(self, step: Step) -> list[ReleaseEvent]:
+        """The good outcomes of a step, in order."""
+        return [
+            event
+            for event in self._known
+            if event.step == step and event.kind == EventKind.DONE
+        ]
+
+    def crashes(self) -> int:
+        """How often an unexpected error ended a slice."""
+        return sum(1 for event in self._known if "crash" in event.detail)
+
+    def last_step(self) -> Step:
+        """The step that was worked on last."""
+        return Step(self._known[-1].step) if self._known else Step.VALIDATE
+
+    def failure(self) -> ReleaseEvent | None:
+        """The event that decided that the command fails or is cancelled."""
+        return next((event for event in self._known if "final" in event.detail), None)
+
+    def intend(self, act: Act, message: str) -> None:
+        """Write that the act is about to be done, once; call within ``Claim.fenced``."""
+        if self._find(act, EventKind.INTENT) is None:
+            self.write(act, EventKind.INTENT, message)
+
+    def note_progress(self, act: Act, detail: Mapping[str, Json]) -> None:
+        """Keep how far a long act is in its intent, where the page shows it."""
+        known = self._find(act, EventKind.INTENT)
+        if known is not None:
+            known.detail = {**known.detail, **detail}
+            known.save(update_fields=["detail"])
+
+    def progress(self, act: Act) -> Mapping[str, Json]:
+        """What ``note_progress`` kept."""
+        known = self._find(act, EventKind.INTENT)
+        return {} if known is None else dict(known.detail)
+
+    def tries(self, act: Act) -> int:
+        """How often the act met a passing failure so far."""
+        return sum(
+            1
+            for event in self._known
+            if event.step == act.step
+            and event.replica_id == (act.replica.pk if act.replica else None)
+            and "retry" in event.detail
+        )
+
+    def write(
+        self,
+        act: Act,
+        kind: EventKind,
+        message: str,
+        detail: Mapping[str, Json] | None = None,
+    ) -> ReleaseEvent:
+        """Append an event; call within ``Claim.fenced``."""
+        event = ReleaseEvent(
+            step=act.step,
+            kind=kind,
+            replica=act.replica,
+            message=message,
+            detail={**(detail or {}), "command": self._command},
+            fence=self._claim.fence,
+        )
+        append_event(self._release, event)
+        self._known.append(event)
+        return event
+
+    def _find(self, act: Act, kind: EventKind) -> ReleaseEvent | None:
+        replica_id = act.replica.pk if act.replica else None
+        return next(
+            (
+                event
+                for event in self._known
+                if event.step == act.step
+                and event.kind == kind
+                and event.replica_id == replica_id
+            ),
+            None,
+        )
+
+
+def append_event(release: Release, event: ReleaseEvent) -> None:
+    """Give the event the next number of its release and store it.
+
+    Raises:
+        IntegrityError: others took every number that was tried.
+    """
+    event.release = release
+    for attempt in range(SEQUENCE_TRIES):
+        newest = ReleaseEvent.objects.filter(release=release).aggregate(
+            newest=Max("sequence")
+        )["newest"]
+        event.sequence = (newest or 0) + 1
+        try:
+            with transaction.atomic():
+                event.save(force_insert=True)
+        except IntegrityError:
+            if attempt + 1 == SEQUENCE_TRIES:
+                raise
+        else:
+            return
+
+
+def note(release: Release, step: str, message: str, detail: Mapping[str, Json]) -> None:
+    """Append what was observed, outside any command."""
+    append_event(
+        release,
+        ReleaseEvent(
+            step=step, kind=EventKind.NOTE, message=message, detail=dict(detail)
+        ),
+    )

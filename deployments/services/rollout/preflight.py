@@ -1,0 +1,189 @@
+"""VALIDATE and BOOK: prove the approval, look at the hosts again, hold devices and ports."""
+
+from pathlib import Path
+
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from deployments.docker_api.containers import ListedContainer, list_containers
+from deployments.models import Booking, Host, ReleaseState, Replica
+from deployments.planning.errors import PlanningError
+from deployments.selectors.planning_inputs import host_snapshots
+from deployments.services.approvals import check_approval, mark_stale
+from deployments.services.errors import NotApprovedError
+from deployments.services.observation import look_at, store_observation
+from deployments.services.rollout.journal import Act
+from deployments.services.rollout.outcomes import Done, StepFailedError
+from deployments.services.rollout.rollout import (
+    INSTANCE_LABEL,
+    Member,
+    Rollout,
+    policy_of,
+)
+
+
+def validate(rollout: Rollout, act: Act) -> Done:
+    """Prove that exactly this plan may run now, on hosts that are as they were planned.
+
+    Raises:
+        StepFailedError: nothing may run; the release ends blocked.
+        DockerApiError: a host does not answer.
+    """
+    del act
+    prove_approval(rollout)
+    for host in rollout.hosts:
+        with rollout.engine(host) as engine:
+            seen = look_at(engine)
+        if not store_observation(host, seen):
+            raise StepFailedError(
+                "different_engine",
+                _("%(host)s: %(reason)s") % {"host": host.name, "reason": host.reason},
+                _("Register the host anew if this is meant, then plan again."),
+                final=ReleaseState.BLOCKED,
+            )
+        _prove_mounts(rollout, host)
+    _prove_hosts(rollout)
+    return Done(_("The approval holds and the hosts are as planned."))
+
+
+def prove_approval(rollout: Rollout) -> None:
+    """Ask again whether the approval holds, since votes and roles may have changed meanwhile.
+
+    Raises:
+        StepFailedError: it does not; the release ends blocked.
+    """
+    request = rollout.release.request
+    request.refresh_from_db()
+    try:
+        check_approval(request)
+    except (NotApprovedError, PlanningError) as error:
+        raise StepFailedError(
+            "not_approved",
+            str(error),
+            _("Submit the plan again and have it approved."),
+            final=ReleaseState.BLOCKED,
+        ) from error
+
+
+def _prove_hosts(rollout: Rollout) -> None:
+    planned = dict(rollout.plan.snapshot_digests)
+    for snapshot in host_snapshots(rollout.hosts):
+        if planned.get(snapshot.name) != snapshot.digest:
+            mark_stale(rollout.release.request_id)
+            raise StepFailedError(
+                "host_changed",
+                _(
+                    "%(host)s is no longer as it was when the plan was made "
+                    "(its platform, devices, architecture, address or model directory)"
+                )
+                % {"host": snapshot.name},
+                _("Plan the revision again and have the new plan approved."),
+                final=ReleaseState.BLOCKED,
+            )
+
+
+def _prove_mounts(rollout: Rollout, host: Host) -> None:
+    """A symbolic link may lead out of the allowed directories; only this machine can be asked."""
+    if not host.docker_address.startswith("unix://"):
+        return
+    roots = [Path(root).resolve() for root in policy_of(host).mount_roots]
+    for member in rollout.members:
+        for mount in member.planned.container.mounts if member.host == host else ():
+            source = Path(mount.source)
+            if not source.exists():
+                continue
+            real = source.resolve()
+            if not any(real == root or root in real.parents for root in roots):
+                raise StepFailedError(
+                    "mount_outside",
+                    _("%(source)s is really %(real)s, outside the allowed directories")
+                    % {"source": source, "real": real},
+                    _("Put the files below a model directory of the cluster."),
+                    final=ReleaseState.BLOCKED,
+                )
+
+
+def book(rollout: Rollout, act: Act) -> Done:
+    """Prove that every device and port is held for this release, and by nobody else.
+
+    What the replaced release holds is handed over when its container has ended.
+
+    Raises:
+        StepFailedError: another holds one, or a container on the host listens on a port.
+        DockerApiError: a host does not answer.
+    """
+    del act
+    for host in rollout.hosts:
+        with rollout.engine(host) as engine:
+            listed = list_containers(engine)
+        _refuse_taken_ports(rollout, host, listed)
+    with rollout.claim.fenced():
+        for member in rollout.members:
+            for column, number in resources(member):
+                _hold(rollout, member.row, column, number)
+    return Done(_("Devices and ports are held."))
+
+
+def resources(member: Member) -> list[tuple[str, int]]:
+    """The devices and ports of a replica, as (column, number)."""
+    devices = [("device", number) for number in member.planned.devices]
+    return devices + [("port", port.host) for port in member.planned.container.ports]
+
+
+def _hold(rollout: Rollout, row: Replica, column: str, number: int) -> None:
+    held = (
+        Booking.objects.filter(host=row.host, released_at=None, **{column: number})
+        .select_related("replica__release__deployment")
+        .first()
+    )
+    if held is None:
+        try:
+            with transaction.atomic():
+                Booking.objects.create(host=row.host, replica=row, **{column: number})
+        except IntegrityError as error:
+            raise _held_by(row, column, number, _("another deployment")) from error
+        return
+    mine = {rollout.release.pk, rollout.old.pk if rollout.old else None}
+    if held.replica.release_id not in mine:
+        raise _held_by(row, column, number, held.replica.release.deployment.name)
+    if held.replica.release_id != rollout.release.pk and not rollout.removes_first:
+        raise _held_by(row, column, number, str(rollout.old))
+
+
+def _held_by(row: Replica, column: str, number: int, holder: str) -> StepFailedError:
+    what = _("device") if column == "device" else _("port")
+    return StepFailedError(
+        f"{column}_taken",
+        _("%(what)s %(number)s of %(host)s is held by %(holder)s")
+        % {"what": what, "number": number, "host": row.host.name, "holder": holder},
+        _("Stop that deployment, or plan again for other devices and ports."),
+    )
+
+
+def _refuse_taken_ports(
+    rollout: Rollout, host: Host, listed: tuple[ListedContainer, ...]
+) -> None:
+    """A container that is not of this deployment and publishes a port that we need."""
+    known = set(
+        Replica.objects.filter(
+            release__deployment=rollout.release.deployment, host=host
+        ).values_list("container_id", flat=True)
+    )
+    wanted = {
+        port.host: member
+        for member in rollout.members
+        if member.host == host
+        for port in member.planned.container.ports
+    }
+    for one in listed:
+        foreign = one.labels.get(INSTANCE_LABEL) != str(host.pk)
+        if not one.running or (one.container_id in known and not foreign):
+            continue
+        for port in one.host_ports:
+            if port in wanted:
+                raise StepFailedError(
+                    "port_taken",
+                    _("port %(port)s of %(host)s is held by the container %(holder)s")
+                    % {"port": port, "host": host.name, "holder": one.name},
+                    _("Stop that container, or plan again with another port."),
+                )

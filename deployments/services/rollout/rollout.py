@@ -1,0 +1,207 @@
+"""One slice of work on a command: the claim, the rows, the plan, and the way to the hosts."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db.models.functions import Now
+from django.utils.translation import gettext as _
+
+from deployments.docker_api.client import Engine, open_engine
+from deployments.docker_api.containers import ContainerFacts
+from deployments.docker_api.policy import ContainerPolicy
+from deployments.models import (
+    Booking,
+    Command,
+    Host,
+    Platform,
+    Release,
+    ReleaseState,
+    Replica,
+    ReplicaState,
+)
+from deployments.planning.plan import Plan, PlannedReplica, ReplaceStrategy, Role
+from deployments.planning.platforms.ascend import DRIVER_MOUNTS, FABRIC_MOUNTS
+from deployments.selectors.plans import stored_plan
+from deployments.services.rollout.claims import Claim
+from deployments.services.rollout.journal import Journal
+
+INSTANCE_LABEL = "draftboard.instance"
+RELEASE_LABEL = "draftboard.release"
+DIGEST_LABEL = "draftboard.digest"
+REPLICA_LABEL = "draftboard.replica"
+ROLE_ORDER = (Role.PREFILL, Role.DECODE, Role.COMBINED, Role.ROUTER)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A replica of a release beside what the plan says of it."""
+
+    row: Replica
+    planned: PlannedReplica
+
+    @property
+    def host(self) -> Host:
+        """The host it runs on."""
+        return self.row.host
+
+    @property
+    def name(self) -> str:
+        """The name of its container."""
+        return self.row.container_name
+
+
+def members_of(release: Release, plan: Plan) -> tuple[Member, ...]:
+    """The replicas of a release in the order in which they start."""
+    planned = {(str(one.role), one.rank): one for one in plan.replicas}
+    rows = release.replicas.select_related("host__cluster", "release")
+    members = [Member(row, planned[row.role, row.rank]) for row in rows]
+    return tuple(
+        sorted(
+            members,
+            key=lambda one: (ROLE_ORDER.index(one.planned.role), one.planned.rank),
+        )
+    )
+
+
+class Rollout:
+    """What the steps of one command share during one slice."""
+
+    def __init__(self, claim: Claim) -> None:
+        self.claim = claim
+        self.command = Command.objects.select_related(
+            "release__deployment__cluster",
+            "release__plan",
+            "release__request",
+            "release__replaces__plan",
+        ).get(pk=claim.command_id)
+        self.release = self.command.release
+        self.journal = Journal(claim, self.release)
+        self.plan = stored_plan(self.release.plan)
+        self.members = members_of(self.release, self.plan)
+
+    @property
+    def old(self) -> Release | None:
+        """The release that this one replaces."""
+        return self.release.replaces
+
+    @property
+    def old_members(self) -> tuple[Member, ...]:
+        """The replicas of the release that is replaced."""
+        if self.old is None:
+            return ()
+        return members_of(self.old, stored_plan(self.old.plan))
+
+    @property
+    def removes_first(self) -> bool:
+        """Whether the old release must stop before the new one can start."""
+        strategy = self.plan.replace
+        return self.old is not None and strategy is ReplaceStrategy.REMOVE_THEN_CREATE
+
+    @property
+    def hosts(self) -> tuple[Host, ...]:
+        """The hosts of this release, each once."""
+        return tuple({member.host.pk: member.host for member in self.members}.values())
+
+    def member(self, row: Replica) -> Member:
+        """The member of a replica of this release."""
+        return next(member for member in self.members if member.row.pk == row.pk)
+
+    @contextmanager
+    def engine(self, host: Host) -> Iterator[Engine]:
+        """Open a host's engine after proving that the command is still ours.
+
+        Raises:
+            LeaseLostError: another worker owns the command.
+            DockerApiError: the engine does not answer.
+        """
+        self.claim.renew()
+        with open_engine(host.docker_address, host=host.name) as engine:
+            yield engine
+
+    def enter(self, state: ReleaseState, deadline: timedelta) -> None:
+        """Move the release on, once, with the time until when it may stay; within ``fenced``."""
+        if self.release.state == state:
+            return
+        moved = Release.objects.filter(
+            pk=self.release.pk, state=self.release.state
+        ).update(state=state, state_since=Now(), deadline_at=Now() + deadline)
+        if moved == 1:
+            self.release.state = state
+
+    def past_deadline(self) -> bool:
+        """Whether the state has lasted longer than it may, by the database's clock."""
+        return Release.objects.filter(
+            pk=self.release.pk, deadline_at__lte=Now()
+        ).exists()
+
+
+def labels_of(member: Member, digest: str) -> dict[str, str]:
+    """The labels that say whose container this is.
+
+    The host's row id stands for this panel: another panel has another row for the same host.
+    """
+    return {
+        INSTANCE_LABEL: str(member.host.pk),
+        RELEASE_LABEL: str(member.row.release_id),
+        DIGEST_LABEL: digest,
+        REPLICA_LABEL: str(member.row.pk),
+    }
+
+
+def is_ours(facts: ContainerFacts, member: Member, digest: str) -> bool:
+    """Whether a container is the one that this release makes of this replica."""
+    return labels_of(member, digest).items() <= facts.labels.items()
+
+
+def policy_of(host: Host) -> ContainerPolicy:
+    """The directories that containers on the host may mount from."""
+    roots = [str(root) for root in host.cluster.model_roots]
+    if host.model_root:
+        roots.append(host.model_root)
+    if Platform(host.platform).startswith("ascend"):
+        roots += [*DRIVER_MOUNTS, *FABRIC_MOUNTS]
+    return ContainerPolicy(mount_roots=tuple(roots))
+
+
+def observed(row: Replica, facts: ContainerFacts | None) -> dict[str, object]:
+    """The columns of a replica that an inspection of its container gives."""
+    if facts is None:
+        return {"state": ReplicaState.REMOVED, "ready": False, "observed_at": Now()}
+    if facts.running:
+        state = ReplicaState.RUNNING
+    elif facts.ever_started:
+        state = ReplicaState.EXITED
+    else:
+        state = ReplicaState.CREATED
+    return {
+        "state": state,
+        "container_id": facts.container_id,
+        "image_id": facts.image_id,
+        "exit_code": facts.exit_code if state == ReplicaState.EXITED else None,
+        "started_at": facts.started_at if facts.ever_started else "",
+        "ready": row.ready and facts.running,
+        "observed_at": Now(),
+    }
+
+
+def save_observed(row: Replica, facts: ContainerFacts | None) -> None:
+    """Store what was seen of a replica's container."""
+    values = observed(row, facts)
+    Replica.objects.filter(pk=row.pk).update(**values)
+    for name, value in values.items():
+        if name != "observed_at":
+            setattr(row, name, value)
+
+
+def release_bookings(row: Replica) -> int:
+    """Free the devices and ports of a replica whose container was seen not running."""
+    return Booking.objects.filter(replica=row, released_at=None).update(
+        released_at=Now()
+    )
+
+
+def place(member: Member) -> str:
+    """The object of a sentence: the container and its host."""
+    return _("%(name)s on %(host)s") % {"name": member.name, "host": member.host.name}

@@ -1,0 +1,132 @@
+"""Run acts in order: intent, act, outcome; wait, try again, or say that it failed."""
+
+import random
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from deployments.docker_api.errors import DockerApiError, PullCancelledError
+from deployments.models import EventKind, ReleaseState
+from deployments.services.fault_points import fault_point
+from deployments.services.rollout.acts import (
+    POINT_OF_NO_RETURN,
+    STATE_OF_STEP,
+    time_limit,
+)
+from deployments.services.rollout.failures import docker_failure
+from deployments.services.rollout.journal import Act
+from deployments.services.rollout.outcomes import Done, StepFailedError, Wait
+from deployments.services.rollout.rollout import Rollout
+
+SLICE_S = 15.0
+TRIES = 5
+
+Perform = Callable[[Rollout, Act], Done | Wait]
+GiveUp = Callable[[Rollout, Act, StepFailedError], Done]
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The act that failed for good, and why."""
+
+    act: Act
+    error: StepFailedError
+
+
+@dataclass(frozen=True, slots=True)
+class HandedBack:
+    """Another slice continues."""
+
+
+def run_acts(
+    rollout: Rollout,
+    acts: Iterable[Act],
+    perform: Perform,
+    *,
+    give_up: GiveUp | None = None,
+    cancellable: bool = False,
+) -> Failed | HandedBack | None:
+    """Run what is not done yet; ``None`` when all is done.
+
+    ``give_up`` turns a failure into an outcome, for acts that must not stop the rest.
+
+    Raises:
+        LeaseLostError: another worker owns the command.
+    """
+    ends_at = time.monotonic() + SLICE_S
+    for act in acts:
+        if rollout.journal.is_done(act):
+            continue
+        if time.monotonic() > ends_at:
+            rollout.claim.hand_back()
+            return HandedBack()
+        try:
+            if cancellable:
+                _refuse_cancelled(rollout, act)
+            outcome = _attempt(rollout, act, perform)
+        except StepFailedError as error:
+            if give_up is None:
+                return Failed(act, error)
+            outcome = give_up(rollout, act, error)
+        if isinstance(outcome, Wait):
+            rollout.claim.hand_back(outcome.seconds)
+            return HandedBack()
+        _record(rollout, act, outcome)
+    return None
+
+
+def _attempt(rollout: Rollout, act: Act, perform: Perform) -> Done | Wait:
+    """Intent first, then the act; a passing failure is waited out within a budget."""
+    with rollout.claim.fenced():
+        rollout.journal.intend(act, "")
+        state = STATE_OF_STEP.get(act.step)
+        if state is not None:
+            rollout.enter(state, time_limit(rollout, state))
+    fault_point(f"before:{act.step}")
+    try:
+        outcome = perform(rollout, act)
+    except PullCancelledError as error:
+        raise cancelled() from error
+    except DockerApiError as error:
+        return _try_again(rollout, act, error)
+    fault_point(f"after:{act.step}")
+    return outcome
+
+
+def _record(rollout: Rollout, act: Act, outcome: Done) -> None:
+    with rollout.claim.fenced():
+        rollout.journal.write(act, EventKind.DONE, outcome.message, outcome.detail)
+    fault_point(f"done:{act.step}")
+
+
+def _try_again(rollout: Rollout, act: Act, error: DockerApiError) -> Wait:
+    tries = rollout.journal.tries(act) + 1
+    if not error.retryable or tries >= TRIES:
+        raise docker_failure(error) from error
+    delay_s = float(2 ** (tries - 1))
+    with rollout.claim.fenced():
+        rollout.journal.write(
+            act,
+            EventKind.NOTE,
+            _("%(error)s Trying again in %(seconds)d s (%(try)d of %(tries)d).")
+            % {"error": error, "seconds": delay_s, "try": tries, "tries": TRIES},
+            {"retry": tries, "code": error.code},
+        )
+    return Wait(delay_s * random.uniform(1.0, 1.25))  # noqa: S311 - jitter, no secret
+
+
+def _refuse_cancelled(rollout: Rollout, act: Act) -> None:
+    if act.step not in POINT_OF_NO_RETURN and rollout.claim.cancel_requested():
+        raise cancelled()
+
+
+def cancelled() -> StepFailedError:
+    """A person asked to stop between two steps."""
+    return StepFailedError(
+        "cancelled",
+        _("a person cancelled the release"),
+        _("Release the plan again when you want it."),
+        final=ReleaseState.CANCELLED,
+    )
