@@ -13,5 +13,7 @@ def overview(request: HttpRequest) -> HttpResponse:
     """What needs the person, and how speculation does."""
     user = person(request)
     if not has_deployments(user):
-        return render(request, "overview/first_steps.html", {"steps": first_steps(user)})
+        return render(
+            request, "overview/first_steps.html", {"steps": first_steps(user)}
+        )
     return render(request, "overview/overview.html", {"overview": overview_of(user)})

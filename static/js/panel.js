@@ -11,8 +11,7 @@
 
   /** Move the focus to what a refused form says, once. */
   function focusSummary(root) {
-    const summary = root.matches?.("[data-focus]") ? root : root.querySelector("[data-focus]");
-    summary?.focus();
+    root.querySelector("[data-focus]")?.focus();
   }
 
   function toast(text) {
@@ -98,6 +97,15 @@
     }
   });
 
+  /** Filters stand in the address, so that reload, back and sharing keep them. */
+  document.addEventListener("input", (event) => {
+    const form = event.target.closest?.("form[data-address]");
+    if (!form) return;
+    const filled = [...new FormData(form)].filter(([, value]) => value !== "");
+    const query = new URLSearchParams(filled).toString();
+    history.replaceState(history.state, "", query ? `?${query}` : location.pathname);
+  });
+
   document.addEventListener("htmx:response:error", (event) => {
     toast(toastForStatus(event.detail.ctx?.response?.status ?? 500));
   });
@@ -108,9 +116,8 @@
     if (event.detail.ctx?.response) clearToast(document.getElementById("toasts").dataset.offline);
   });
   document.addEventListener("htmx:after:swap", (event) => {
-    const root = event.target instanceof Element ? event.target : document.body;
     reveal(document);
-    focusSummary(root);
+    if (event.detail.ctx?.response?.status >= 400) focusSummary(document.body);
   });
   window.addEventListener("offline", () => toast(document.getElementById("toasts").dataset.offline));
   window.addEventListener("online", () => clearToast(document.getElementById("toasts").dataset.offline));
