@@ -17,7 +17,7 @@ from deployments.docker_api.errors import (
     PullCancelledError,
     PullStalledError,
 )
-from deployments.docker_api.reading import as_object, objects, text, texts
+from deployments.docker_api.reading import as_object, objects, text, text_map, texts
 from deployments.docker_api.translation import from_answer, message_of, translated
 
 IMPORT_TIMEOUT_S = 120
@@ -39,6 +39,7 @@ class ImageFacts:
     references: tuple[str, ...]
     repository_digests: tuple[str, ...]
     size_bytes: int
+    labels: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,6 +255,9 @@ def _facts(row: Mapping[str, Json]) -> ImageFacts:
         references=_names(row, "RepoTags"),
         repository_digests=_names(row, "RepoDigests"),
         size_bytes=size if isinstance(size, int) else 0,
+        # A listing has the labels beside the id, an inspection in the configuration.
+        labels=text_map(row, "Labels")
+        or text_map(as_object(row.get("Config")), "Labels"),
     )
 
 
