@@ -188,9 +188,11 @@ def role_fields(role: str) -> dict[str, forms.Field]:
     }
     if role != "combined":
         fields[f"{role}_tokens"] = _role_number(
-            1,
+            0,
             64,
             _("num_speculative_tokens"),
-            _("Tokens drafted per step in this role, where it differs."),
+            _(
+                "Tokens drafted per step in this role, where it differs; 0 leaves drafting out of it."
+            ),
         )
     return fields

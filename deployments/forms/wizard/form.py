@@ -177,7 +177,7 @@ class WizardForm(
                 self.add_error(name, str(error))
 
     def _check_hosts(self) -> None:
-        if self.cleaned_data.get("place") != CLUSTER:
+        if self.cleaned_data.get("place") != CLUSTER or "cluster" in self.errors:
             return
         for name in ("host", "prefill_host", "decode_host"):
             chosen = self.cleaned_data.get(name) or ()
