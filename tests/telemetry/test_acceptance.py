@@ -118,6 +118,12 @@ def test_rust_front_end_is_recognised() -> None:
     assert record.accepted == 150
 
 
+def test_line_inside_json_is_whole() -> None:
+    record = parsed('{"levelname": "INFO", "message": "' + CURRENT + '"}')
+    assert not record.truncated
+    assert record.acceptance_rate_printed == 0.5
+
+
 def test_seed_line_is_a_record() -> None:
     record = parsed("accepted 2340 / drafted 3000 = 78.0%")
     assert record.format is RecordFormat.SEED

@@ -43,7 +43,7 @@ _VALUES = {
 }
 _POSITION = re.compile(r"(?P<value>\d(?:\.\d{0,6})?|nan)")
 _NEXT_POSITION = re.compile(r",\s{0,4}(?=\d|nan)")
-_ENDS = re.compile(r"(?=[,\s;)|\]]|\.(?:\s|$)|$)")
+_ENDS = re.compile(r"(?=[,\s;)|\]\"'`\\}]|\.(?:\s|$)|$)")
 _DECIMALS = {"length": 2, "accepted_tps": 2, "drafted_tps": 2}
 _LENGTH_SLACK = 0.02
 
