@@ -1,0 +1,1 @@
+"""Measurements and fits that are repeated from outside the panel."""

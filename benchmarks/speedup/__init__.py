@@ -1,0 +1,1 @@
+"""The speed model against published measurements: rows, fit, accuracy."""

@@ -1,0 +1,77 @@
+"""Correction of predictions by what was measured on the deployment itself."""
+
+from dataclasses import dataclass
+
+from deployments.planning.errors import PlanningError
+from deployments.planning.speedup.acceptance import Acceptance
+from deployments.planning.speedup.cost import Case
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """One benchmark without and one with speculation, at the same concurrency.
+
+    Both numbers are times per output token in ms. ``mean_acceptance_length`` is what the second
+    one logged, bonus token included.
+    """
+
+    concurrency: int
+    num_speculative_tokens: int
+    baseline_tpot_ms: float
+    speculative_tpot_ms: float
+    mean_acceptance_length: float
+    source: str
+
+    @property
+    def speedup(self) -> float:
+        """Return the measured speed-up."""
+        return self.baseline_tpot_ms / self.speculative_tpot_ms
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """Measured over predicted speed-up of one observation: a factor on every other prediction.
+
+    It stands for what the model cannot see: kernels, engine version, the host's processor.
+    """
+
+    factor: float
+    source: str
+
+
+def calibrate(case: Case, observation: Observation) -> Calibration:
+    """Return the correction that one pair of measurements gives.
+
+    Raises:
+        PlanningError: a time is not positive, or the acceptance length is impossible.
+    """
+    if observation.baseline_tpot_ms <= 0 or observation.speculative_tpot_ms <= 0:
+        raise PlanningError(
+            "A measured time per output token must be above 0 ms; leave it out if unknown."
+        )
+    count, length = (
+        observation.num_speculative_tokens,
+        observation.mean_acceptance_length,
+    )
+    if not 1 <= length <= count + 1:
+        raise PlanningError(
+            f"A mean acceptance length with {count} draft tokens lies between 1 and {count + 1}, "
+            f"not {length:g}; it counts the bonus token."
+        )
+    predicted = case.cost(observation.concurrency, count).speedup(length)
+    return Calibration(
+        factor=observation.speedup / predicted, source=observation.source
+    )
+
+
+def corrected(
+    case: Case,
+    acceptance: Acceptance,
+    sequences: int,
+    count: int,
+    calibration: Calibration | None,
+) -> float:
+    """Return the speed-up of one point, corrected if there is something to correct by."""
+    cost = case.cost(sequences, count)
+    value = cost.speedup(acceptance.tokens_per_step(count))
+    return value * (calibration.factor if calibration else 1.0)
