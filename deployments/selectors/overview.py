@@ -10,7 +10,6 @@ from django.utils import timezone
 from deployments.models import (
     CHANGING_STATES,
     ApprovalRequest,
-    Deployment,
     Release,
     ReleaseState,
     User,
@@ -22,7 +21,7 @@ from deployments.selectors.acceptance_summary import (
     AcceptanceSummary,
     acceptance_of,
 )
-from deployments.selectors.fleet import Fleet, HostLine, fleet_of
+from deployments.selectors.fleet import Fleet, HostLine, hosts_of
 from deployments.selectors.recent_changes import Change, recent_changes
 from deployments.selectors.waiting import decidable_requests
 from deployments.telemetry.advice import ZERO_RATE, Thresholds, Verdict, advise
@@ -58,7 +57,7 @@ class AcceptanceLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
-    """The page for a person whose teams have deployments."""
+    """Everything on the page; for a ``new`` panel the first steps."""
 
     requests: tuple[ApprovalRequest, ...]
     troubled: tuple[Release, ...]
@@ -89,6 +88,25 @@ class Overview:
         return sum(line.as_expected for line in self.lines)
 
     @property
+    def new(self) -> bool:
+        """Whether nothing was ever submitted in the person's teams."""
+        return not self.changes
+
+    @property
+    def reachable_hosts(self) -> tuple[HostLine, ...]:
+        """Hosts that answer."""
+        return tuple(host for host in self.fleet.hosts if host.reachable)
+
+    @property
+    def has_practice_image(self) -> bool:
+        """Whether some host has the practice image."""
+        return any(
+            str(image.get("reference", "")).startswith(PRACTICE_REPOSITORY)
+            for host in self.fleet.hosts
+            for image in host.row.images
+        )
+
+    @property
     def newest_sample(self) -> datetime | None:
         """When the newest sample of any live deployment was printed."""
         times = [
@@ -108,39 +126,8 @@ class Overview:
         return max(0, len(self.fleet.hosts) - SHOWN_HOSTS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FirstSteps:
-    """The page for a person whose teams have no deployment yet."""
-
-    fleet: Fleet
-
-    @property
-    def reachable(self) -> tuple[HostLine, ...]:
-        """Hosts that answer."""
-        return tuple(host for host in self.fleet.hosts if host.reachable)
-
-    @property
-    def has_practice_image(self) -> bool:
-        """Whether some host has the practice image."""
-        return any(
-            str(image.get("reference", "")).startswith(PRACTICE_REPOSITORY)
-            for host in self.fleet.hosts
-            for image in host.row.images
-        )
-
-
-def has_deployments(user: User) -> bool:
-    """Whether any team of the person has a deployment."""
-    return Deployment.objects.for_user(user).exists()
-
-
-def first_steps(user: User) -> FirstSteps:
-    """What a new panel shows."""
-    return FirstSteps(fleet=fleet_of(user))
-
-
 def overview_of(user: User) -> Overview:
-    """Everything that the page shows, in ten queries whatever the number of deployments."""
+    """Everything that the page shows, in nine queries whatever the number of deployments."""
     now_ns = int(timezone.now().timestamp() * SECOND_NS)
     releases = tuple(_releases(user))
     live = [row for row in releases if row.state == ReleaseState.LIVE]
@@ -154,7 +141,7 @@ def overview_of(user: User) -> Overview:
         troubled=tuple(_troubled(releases)),
         changing=tuple(row for row in releases if row.state in CHANGING_STATES),
         lines=tuple(sorted(lines, key=_urgency)),
-        fleet=fleet_of(user),
+        fleet=hosts_of(user),
         changes=recent_changes(user),
     )
 

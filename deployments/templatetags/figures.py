@@ -1,6 +1,6 @@
 """Figures as people read them: each with its unit, and "no data" where nothing is known."""
 
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 
 from django import template
 from django.utils.formats import number_format
@@ -25,9 +25,11 @@ def no_data() -> str:
 
 
 def _figure(value: Number, decimals: int = 0) -> str:
-    amount = -value if value < 0 else value
-    text = number_format(amount, decimals, use_l10n=True, force_grouping=True)
-    return f"{MINUS}{text}" if value < 0 else text
+    """Round half up to a fixed number of decimals; Django alone would cut them off."""
+    step = Decimal(1).scaleb(-decimals)
+    rounded = Decimal(str(value)).quantize(step, rounding=ROUND_HALF_UP)
+    text = number_format(abs(rounded), decimals, use_l10n=True, force_grouping=True)
+    return f"{MINUS}{text}" if rounded < 0 else text
 
 
 @register.filter
@@ -84,7 +86,9 @@ def signed(value: float | None, decimals: int = 2) -> str:
     if value is None:
         return no_data()
     text = _figure(value, decimals)
-    return f"+{text}" if value > 0 else text
+    return (
+        f"+{text}" if value > 0 and any(sign in "123456789" for sign in text) else text
+    )
 
 
 @register.filter
