@@ -2,10 +2,16 @@
 
 import functools
 from pathlib import Path
+from typing import Any
 
 import yaml
 
-from deployments.planning.catalog import TargetModel, find_target_model, parse_target_model
+from deployments.planning.canonical import Json
+from deployments.planning.catalog import (
+    TargetModel,
+    find_target_model,
+    parse_target_model,
+)
 from deployments.planning.plan import Plan, Role
 from deployments.planning.planner import make_plan
 from deployments.planning.revision import RevisionSpec, RoleSpec, Topology
@@ -18,9 +24,9 @@ GIGABYTE = 1_000_000_000
 
 
 @functools.cache
-def documents() -> tuple[dict[str, object], ...]:
+def documents() -> tuple[Json, ...]:
     """Every shipped catalog document."""
-    found: list[dict[str, object]] = []
+    found: list[Json] = []
     for path in sorted(CATALOG.glob("*.yaml")):
         found.extend(yaml.safe_load(path.read_text(encoding="utf-8")))
     return tuple(found)
@@ -29,18 +35,18 @@ def documents() -> tuple[dict[str, object], ...]:
 @functools.cache
 def shipped(name: str) -> TargetModel:
     """One shipped target model by key or name."""
-    return find_target_model(documents(), name)  # type: ignore[arg-type]
+    return find_target_model(documents(), name)
 
 
 @functools.cache
 def all_shipped() -> tuple[TargetModel, ...]:
     """Every shipped target model."""
-    return tuple(parse_target_model(document) for document in documents())  # type: ignore[arg-type]
+    return tuple(parse_target_model(document) for document in documents())
 
 
-def a3(name: str, address: str | None = "10.0.0.1", **more: object) -> HostSnapshot:
+def a3(name: str, address: str | None = "10.0.0.1", **more: Any) -> HostSnapshot:
     """An Atlas A3 host with everything known."""
-    values: dict[str, object] = {
+    values: dict[str, Any] = {
         "device_count": 16,
         "device_memory_bytes": 64 << 30,
         "architecture": "aarch64",
@@ -48,12 +54,12 @@ def a3(name: str, address: str | None = "10.0.0.1", **more: object) -> HostSnaps
         "model_root": "/data/models",
         **more,
     }
-    return HostSnapshot(name=name, platform="ascend-a3", address=address, **values)  # type: ignore[arg-type]
+    return HostSnapshot(name=name, platform="ascend-a3", address=address, **values)
 
 
-def gpu(name: str = "gpu-1", **more: object) -> HostSnapshot:
+def gpu(name: str = "gpu-1", **more: Any) -> HostSnapshot:
     """An NVIDIA host with eight H200."""
-    values: dict[str, object] = {
+    values: dict[str, Any] = {
         "device": "H200",
         "device_count": 8,
         "device_memory_bytes": 141 * GIGABYTE,
@@ -63,44 +69,46 @@ def gpu(name: str = "gpu-1", **more: object) -> HostSnapshot:
         "model_root": "/data/models",
         **more,
     }
-    return HostSnapshot(name=name, platform="nvidia", **values)  # type: ignore[arg-type]
+    return HostSnapshot(name=name, platform="nvidia", **values)
 
 
-def cpu(name: str = "local", **more: object) -> HostSnapshot:
+def cpu(name: str = "local", **more: Any) -> HostSnapshot:
     """A host without accelerators, as the local engine is registered."""
-    return HostSnapshot(name=name, platform="cpu", **more)  # type: ignore[arg-type]
+    return HostSnapshot(name=name, platform="cpu", **more)
 
 
-def combined(model: str, *hosts: str, role: RoleSpec | None = None, **more: object) -> RevisionSpec:
+def combined(
+    model: str, *hosts: str, role: RoleSpec | None = None, **more: Any
+) -> RevisionSpec:
     """A revision with the combined role."""
     roles = (role or RoleSpec(role=Role.COMBINED, hosts=hosts),)
-    return RevisionSpec(name="chat", model=model, roles=roles, **more)  # type: ignore[arg-type]
+    return RevisionSpec(name="chat", model=model, roles=roles, **more)
 
 
-def apart(model: str, prefill: RoleSpec, decode: RoleSpec, **more: object) -> RevisionSpec:
+def apart(model: str, prefill: RoleSpec, decode: RoleSpec, **more: Any) -> RevisionSpec:
     """A revision with prefill and decode apart."""
     return RevisionSpec(
         name="chat",
         model=model,
         roles=(prefill, decode),
         topology=Topology.DISAGGREGATED,
-        **more,  # type: ignore[arg-type]
+        **more,
     )
 
 
-def prefill(*hosts: str, **more: object) -> RoleSpec:
+def prefill(*hosts: str, **more: Any) -> RoleSpec:
     """The prefill role on hosts."""
-    return RoleSpec(role=Role.PREFILL, hosts=hosts, **more)  # type: ignore[arg-type]
+    return RoleSpec(role=Role.PREFILL, hosts=hosts, **more)
 
 
-def decode(*hosts: str, **more: object) -> RoleSpec:
+def decode(*hosts: str, **more: Any) -> RoleSpec:
     """The decode role on hosts."""
-    return RoleSpec(role=Role.DECODE, hosts=hosts, **more)  # type: ignore[arg-type]
+    return RoleSpec(role=Role.DECODE, hosts=hosts, **more)
 
 
-def plan(spec: RevisionSpec, *hosts: HostSnapshot, **settings: object) -> Plan:
+def plan(spec: RevisionSpec, *hosts: HostSnapshot, **settings: Any) -> Plan:
     """Plan a revision of a shipped model."""
-    return make_plan(spec, shipped(spec.model), hosts, ClusterSettings(**settings))  # type: ignore[arg-type]
+    return make_plan(spec, shipped(spec.model), hosts, ClusterSettings(**settings))
 
 
 def codes(made: Plan) -> set[str]:

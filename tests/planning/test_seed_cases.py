@@ -53,14 +53,18 @@ def test_glm_drafts_one_on_prefill_and_three_on_decode_with_an_eager_drafter() -
         ),
     ],
 )
-def test_glm_flags_are_the_documented_ones(index: int, expected: dict[str, str | None]) -> None:
+def test_glm_flags_are_the_documented_ones(
+    index: int, expected: dict[str, str | None]
+) -> None:
     given = flags(glm_52(), index)
     assert {name: given.get(name, "missing") for name in expected} == expected
 
 
 def test_glm_transfers_the_cache_above_the_random_ports_of_an_a3_host() -> None:
     made = glm_52()
-    first, second = (_json(flags(made, index)["--kv-transfer-config"]) for index in (0, 1))
+    first, second = (
+        _json(flags(made, index)["--kv-transfer-config"]) for index in (0, 1)
+    )
     sides = {
         "use_ascend_direct": True,
         "prefill": {"dp_size": 2, "tp_size": 8},
@@ -103,7 +107,9 @@ def test_kimi_mounts_target_and_head_on_every_host() -> None:
     for replica in made.replicas:
         weights = [mount.target for mount in replica.container.mounts[:2]]
         assert weights == ["/models/Kimi-K2.6-W4A8", "/models/kimi-k2.6-eagle3"]
-        config = _json(flags(made, made.replicas.index(replica))["--speculative-config"])
+        config = _json(
+            flags(made, made.replicas.index(replica))["--speculative-config"]
+        )
         assert isinstance(config, dict)
         assert config["method"] == "eagle3"
         assert config["model"] == "/models/kimi-k2.6-eagle3"
@@ -127,8 +133,14 @@ def test_kimi_decode_spans_two_hosts_with_a_headless_follower() -> None:
 def test_deepseek_v4_flash_drafts_the_documented_one_and_says_why() -> None:
     made = deepseek_v4_flash()
     config = _json(flags(made)["--speculative-config"])
-    assert config == {"method": "mtp", "num_speculative_tokens": 1, "enforce_eager": True}
-    refuted = next(one for one in made.findings if one.code == "COUNT_CLAIM_NOT_FOLLOWED")
+    assert config == {
+        "method": "mtp",
+        "num_speculative_tokens": 1,
+        "enforce_eager": True,
+    }
+    refuted = next(
+        one for one in made.findings if one.code == "COUNT_CLAIM_NOT_FOLLOWED"
+    )
     assert refuted.severity is Severity.INFO
     assert "names 5 tokens" in refuted.message
     assert "drafts 1" in refuted.message

@@ -106,6 +106,8 @@ def _document(text: str) -> Json:
     loader = StrictLoader(text)
     try:
         document: Json = loader.get_single_data()
+    except PlanningError:
+        raise
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f" at line {mark.line + 1}" if mark is not None else ""

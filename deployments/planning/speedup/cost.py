@@ -3,16 +3,9 @@
 from dataclasses import dataclass
 
 from deployments.planning.speedup.constants import Constants
-from deployments.planning.speedup.drafting import Drafting, DrafterKind, draft_ms
+from deployments.planning.speedup.drafting import Drafting, draft_ms
 from deployments.planning.speedup.shape import ModelShape
-from deployments.planning.speedup.step_time import (
-    Machine,
-    Serving,
-    StepTime,
-    machine,
-    prompt_ms_per_token,
-    step_time,
-)
+from deployments.planning.speedup.step_time import Roofline, Serving, reachable_rates
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,36 +35,19 @@ class StepCost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A target model, where it runs and how it drafts, with the constants to judge it by."""
+    """A target model on its devices, and how it drafts."""
 
-    shape: ModelShape
-    serving: Serving
+    target: Roofline
     drafting: Drafting
-    constants: Constants
-    rates: Machine
-
-    def plain_ms(self, sequences: int) -> float:
-        """Return the time of a step without speculation."""
-        return self._step(sequences, 1).total_ms
 
     def cost(self, sequences: int, count: int) -> StepCost:
         """Return the cost of a step with so many sequences and draft tokens."""
-        plain = self._step(sequences, 1)
-        verify = self._step(sequences, count + 1)
-        drafted = draft_ms(
-            self.drafting,
-            self.shape,
-            self.serving,
-            self.rates,
-            self.constants,
-            sequences,
-            count,
-        )
-        prompt = prompt_ms_per_token(self.shape, self.serving, self.rates) or 0.0
+        verify = self.target.step(sequences, count + 1)
+        prompt = self.target.prompt_ms_per_token() or 0.0
         return StepCost(
-            plain_ms=plain.total_ms,
+            plain_ms=self.target.step(sequences, 1).total_ms,
             verify_ms=verify.total_ms,
-            draft_ms=drafted,
+            draft_ms=draft_ms(self.drafting, self.target, sequences, count),
             extra_ms=self._extra_ms(sequences),
             prompt_ms=prompt * sequences,
             bound=verify.bound,
@@ -80,36 +56,25 @@ class Case:
     def relative_draft_cost(self, sequences: int, count: int) -> float:
         """Return drafting one token over a plain step: the c of the common formulas."""
         cost = self.cost(sequences, count)
-        if self.drafting.kind is DrafterKind.LOOKUP:
-            return 0.0
         return cost.draft_ms / count / cost.plain_ms
 
-    def _step(self, sequences: int, queries: int) -> StepTime:
-        return step_time(
-            self.shape, self.serving, self.rates, self.constants, sequences, queries
-        )
-
     def _extra_ms(self, sequences: int) -> float:
-        constants = self.constants
-        ranks = max(1, self.serving.data_parallel)
-        early = self.serving.early_engine
+        constants, serving = self.target.constants, self.target.serving
+        early = serving.early_engine
         host = constants.early_host_ms if early else constants.host_ms
         each = constants.early_request_ms if early else constants.request_ms
-        recurrent = constants.recurrent_layer_ms if self.shape.recurrent else 0.0
-        return host + each * sequences / ranks + recurrent * self.shape.layers
+        shape = self.target.shape
+        recurrent = constants.recurrent_layer_ms * shape.layers
+        own = sequences / serving.data_parallel
+        return host + each * own + (recurrent if shape.recurrent else 0.0)
 
 
 def case_of(
     shape: ModelShape, serving: Serving, drafting: Drafting, constants: Constants
 ) -> Case | None:
     """Return the case, ``None`` where the device's bandwidth or peak is unknown."""
-    rates = machine(serving, constants)
+    rates = reachable_rates(serving, constants)
     if rates is None:
         return None
-    return Case(
-        shape=shape,
-        serving=serving,
-        drafting=drafting,
-        constants=constants,
-        rates=rates,
-    )
+    target = Roofline(shape=shape, serving=serving, constants=constants, rates=rates)
+    return Case(target=target, drafting=drafting)

@@ -1,15 +1,16 @@
 """What drafting costs: passes, weights read in each, and the fixed times of each method."""
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from deployments.planning.methods import Method
-from deployments.planning.speedup.constants import Constants
 from deployments.planning.speedup.shape import ModelShape
-from deployments.planning.speedup.step_time import Machine, Serving, step_time
+from deployments.planning.speedup.step_time import Roofline
 
 _EAGLE3_VOCABULARY = 32_000
 _REDUCED_SHARE = 0.25
+_DRAFTER_BYTES = 2.0
 _UNKNOWN_DRAFTER_SHARE = 0.05
 
 
@@ -64,65 +65,59 @@ def drafting_of(method: Method, drafter: ModelShape | None = None) -> Drafting:
     return Drafting(kind=_KINDS[method], drafter=drafter)
 
 
-def draft_ms(
-    drafting: Drafting,
-    shape: ModelShape,
-    serving: Serving,
-    rates: Machine,
-    constants: Constants,
-    sequences: int,
-    count: int,
-) -> float:
+def draft_ms(drafting: Drafting, target: Roofline, sequences: int, count: int) -> float:
     """Return the time in which a step's tokens are drafted, without verification.
 
     A pass takes sqrt(device^2 + launch^2): launching overlaps with the device's own work.
     """
-    if drafting.kind is DrafterKind.LOOKUP:
-        return constants.unhidden_host_ms
-    if drafting.kind is DrafterKind.LOOKUP_ON_DEVICE:
-        return constants.launch_ms
-    eager = serving.early_engine or serving.eager_drafter
-    launch = constants.early_launch_ms if eager else constants.launch_ms
-    if drafting.kind is DrafterKind.DRAFT_MODEL:
-        return count * _draft_model_ms(
-            drafting, shape, serving, rates, constants, sequences, launch
-        )
-    parallel = drafting.kind in (DrafterKind.PARALLEL, DrafterKind.HEADS)
-    layers = drafting.parallel_layers if drafting.kind is DrafterKind.PARALLEL else 1
-    parameters = _parameters(drafting, shape, count)
-    routed = _routed(drafting, shape, sequences)
-    own_weights = drafting.kind is not DrafterKind.MTP
-    read = (parameters * serving.data_parallel + routed) * (
-        2.0 if own_weights else rates.weight_bytes
-    )
-    parameters += routed
-    tokens = sequences * (count if drafting.kind is DrafterKind.PARALLEL else 1)
-    memory = read / (serving.devices * rates.bytes_per_ms)
-    compute = 2 * tokens * parameters / (serving.devices * rates.bf16_operations_per_ms)
-    on_device = (memory * memory + compute * compute) ** 0.5
-    on_device += layers * constants.layer_ms
+    constants = target.constants
+    match drafting.kind:
+        case DrafterKind.LOOKUP:
+            return constants.unhidden_host_ms
+        case DrafterKind.LOOKUP_ON_DEVICE:
+            return constants.launch_ms
+        case DrafterKind.PARALLEL:
+            one = _pass_ms(drafting, target, sequences, count)
+            return one + constants.parallel_ms
+        case DrafterKind.HEADS:
+            return _pass_ms(drafting, target, sequences, count)
+        case DrafterKind.DRAFT_MODEL:
+            return count * _draft_model_ms(drafting, target, sequences)
+        case _:
+            return count * _pass_ms(drafting, target, sequences, count)
+
+
+def _pass_ms(drafting: Drafting, target: Roofline, sequences: int, count: int) -> float:
+    rates, serving, constants = target.rates, target.serving, target.constants
+    dense = _parameters(drafting, target.shape, count)
+    routed = _routed(drafting, target.shape, sequences)
+    like_target = drafting.kind is DrafterKind.MTP
+    size = rates.weight_bytes if like_target else _DRAFTER_BYTES
+    memory = (dense * serving.data_parallel + routed) * size
+    memory /= serving.devices * rates.bytes_per_ms
+    in_one_pass = drafting.kind is DrafterKind.PARALLEL
+    tokens = sequences * (count if in_one_pass else 1)
+    compute = 2 * tokens * (dense + routed)
+    compute /= serving.devices * rates.bf16_operations_per_ms
+    layers = drafting.parallel_layers if in_one_pass else 1
+    on_device = math.hypot(memory, compute) + layers * constants.layer_ms
     if serving.devices > 1:
         on_device += 2 * constants.collective_ms
-    one = (on_device * on_device + launch * launch) ** 0.5
-    extra = constants.parallel_ms if drafting.kind is DrafterKind.PARALLEL else 0.0
-    return (1 if parallel else count) * one + extra
+    return math.hypot(on_device, _launch_ms(target))
 
 
-def _draft_model_ms(
-    drafting: Drafting,
-    shape: ModelShape,
-    serving: Serving,
-    rates: Machine,
-    constants: Constants,
-    sequences: int,
-    launch: float,
-) -> float:
-    if drafting.drafter is not None:
-        own = step_time(drafting.drafter, serving, rates, constants, sequences, 1)
+def _draft_model_ms(drafting: Drafting, target: Roofline, sequences: int) -> float:
+    if drafting.drafter is None:
+        own = _UNKNOWN_DRAFTER_SHARE * target.step(sequences, 1).total_ms
     else:
-        own = step_time(shape, serving, rates, constants, sequences, 1)
-    share = 1.0 if drafting.drafter is not None else _UNKNOWN_DRAFTER_SHARE
-    return ((share * own.total_ms) ** 2 + launch * launch) ** 0.5
+        own = replace(target, shape=drafting.drafter).step(sequences, 1).total_ms
+    return math.hypot(own, _launch_ms(target))
+
+
+def _launch_ms(target: Roofline) -> float:
+    serving, constants = target.serving, target.constants
+    uncaptured = serving.early_engine or serving.eager_drafter
+    return constants.early_launch_ms if uncaptured else constants.launch_ms
 
 
 def _parameters(drafting: Drafting, shape: ModelShape, count: int) -> float:

@@ -6,8 +6,9 @@ from deployments.planning.speedup.accelerators import Accelerator
 from deployments.planning.speedup.constants import Constants
 from deployments.planning.speedup.shape import ModelShape
 
-_LATENT_READ_WIDTH = 576
-_LATENT_HEADS = 128
+_LATENT_WIDTHS = 128 * 576
+_CACHE_BYTES = 2.0
+_USUAL_LINK_GB_S = 50.0
 _BYTES = {
     "bf16": 2.0,
     "fp16": 2.0,
@@ -58,8 +59,8 @@ class Serving:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Machine:
-    """A device's reachable rates: bytes and operations per millisecond, and the fixed times."""
+class Rates:
+    """What one device reaches: bytes and operations per millisecond."""
 
     bytes_per_ms: float
     operations_per_ms: float
@@ -83,111 +84,89 @@ class StepTime:
         return "compute" if self.compute_ms > self.memory_ms else "memory"
 
 
-def machine(serving: Serving, constants: Constants) -> Machine | None:
+def reachable_rates(serving: Serving, constants: Constants) -> Rates | None:
     """Return the reachable rates of one device, ``None`` where a figure of it is unknown."""
     device = serving.accelerator
     peak = device.peak_tflops(serving.quantisation)
     size = weight_bytes(serving.quantisation)
     if device.bandwidth_tb_s is None or peak is None or size is None:
         return None
-    return Machine(
+    bf16 = device.bf16_tflops or peak
+    return Rates(
         bytes_per_ms=device.bandwidth_tb_s * 1e9 * constants.bandwidth_share,
         operations_per_ms=peak * 1e9 * constants.compute_share,
-        bf16_operations_per_ms=(device.bf16_tflops or peak)
-        * 1e9
-        * constants.compute_share,
+        bf16_operations_per_ms=bf16 * 1e9 * constants.compute_share,
         prompt_operations_per_ms=peak * 1e9 * constants.prefill_compute_share,
-        link_bytes_per_ms=(device.link_gb_s or 50.0) * 1e6,
+        link_bytes_per_ms=(device.link_gb_s or _USUAL_LINK_GB_S) * 1e6,
         weight_bytes=size,
     )
 
 
-def step_time(
-    shape: ModelShape,
-    serving: Serving,
-    rates: Machine,
-    constants: Constants,
-    sequences: int,
-    queries: int,
-) -> StepTime:
-    """Return the time of a step in which every sequence brings so many query tokens.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roofline:
+    """A target model on its devices, with the constants to judge it by."""
 
-    Memory and compute overlap as sqrt(memory^2 + compute^2); launches, the host and collectives
-    come on top.
-    """
-    memory = _memory_ms(shape, serving, rates, constants, sequences, queries)
-    compute = _compute_ms(shape, serving, rates, sequences, queries)
-    fixed = constants.step_ms + shape.layers * constants.layer_ms
-    if serving.devices > 1:
-        fixed += _collectives_ms(shape, serving, rates, constants, sequences * queries)
-    return StepTime(
-        total_ms=(memory * memory + compute * compute) ** 0.5 + fixed,
-        memory_ms=memory,
-        compute_ms=compute,
-    )
+    shape: ModelShape
+    serving: Serving
+    constants: Constants
+    rates: Rates
 
+    def step(self, sequences: int, queries: int) -> StepTime:
+        """Return the time of a step in which every sequence brings so many query tokens.
 
-def prompt_ms_per_token(
-    shape: ModelShape, serving: Serving, rates: Machine
-) -> float | None:
-    """Return the prompt's compute in ms per output token, ``None`` when lengths are not told."""
-    if not serving.prompt_tokens or not serving.output_tokens:
-        return None
-    prompt = serving.prompt_tokens
-    operations = 2 * shape.active_parameters * prompt
-    operations += 2 * prompt * prompt * shape.layers * shape.hidden_size
-    per_request = operations / (serving.devices * rates.prompt_operations_per_ms)
-    return per_request / serving.output_tokens
+        Memory and compute overlap as sqrt(memory^2 + compute^2); launches, the host and collectives
+        come on top.
+        """
+        memory = self._memory_ms(sequences, queries)
+        compute = self._compute_ms(sequences * queries)
+        constants = self.constants
+        fixed = constants.step_ms + self.shape.layers * constants.layer_ms
+        if self.serving.devices > 1:
+            fixed += self._collectives_ms(sequences * queries)
+        return StepTime(
+            total_ms=(memory * memory + compute * compute) ** 0.5 + fixed,
+            memory_ms=memory,
+            compute_ms=compute,
+        )
 
+    def prompt_ms_per_token(self) -> float | None:
+        """Return the prompts' compute in ms per output token, ``None`` when lengths are not told."""
+        prompt, output = self.serving.prompt_tokens, self.serving.output_tokens
+        if not prompt or not output:
+            return None
+        shape = self.shape
+        operations = 2 * shape.active_parameters * prompt
+        operations += 2 * prompt * prompt * shape.layers * shape.hidden_size
+        rate = self.serving.devices * self.rates.prompt_operations_per_ms
+        return operations / rate / output
 
-def _memory_ms(
-    shape: ModelShape,
-    serving: Serving,
-    rates: Machine,
-    constants: Constants,
-    sequences: int,
-    queries: int,
-) -> float:
-    copies = serving.data_parallel
-    routed = sequences * (1 + (queries - 1) * constants.window_spread)
-    weights = (
-        shape.dense_parameters * copies
-        + shape.expert_parameters * shape.experts_share(routed)
-    ) * rates.weight_bytes
-    shards = min(serving.devices / copies, shape.kv_shards)
-    cached = shape.kv_values * 2.0 * shape.context_read(serving.context_tokens)
-    cache_per_device = sequences / copies * cached / shards
-    return (weights / serving.devices + cache_per_device) / rates.bytes_per_ms
+    def _memory_ms(self, sequences: int, queries: int) -> float:
+        shape, serving, copies = self.shape, self.serving, self.serving.data_parallel
+        routed = sequences * (1 + (queries - 1) * self.constants.window_spread)
+        parameters = (
+            shape.dense_parameters * copies
+            + shape.expert_parameters * shape.experts_share(routed)
+        )
+        shards = min(serving.devices / copies, shape.kv_shards)
+        cached = (
+            shape.kv_values * _CACHE_BYTES * shape.context_read(serving.context_tokens)
+        )
+        read = parameters * self.rates.weight_bytes / serving.devices
+        read += sequences / copies * cached / shards
+        return read / self.rates.bytes_per_ms
 
+    def _compute_ms(self, tokens: int) -> float:
+        shape, rates = self.shape, self.rates
+        width = _LATENT_WIDTHS if shape.latent_attention else shape.hidden_size
+        context = shape.context_read(self.serving.context_tokens)
+        linear = 2 * tokens * shape.active_parameters / rates.operations_per_ms
+        attention = 4 * tokens * context * shape.layers * width
+        attention /= rates.bf16_operations_per_ms
+        return (linear + attention) / self.serving.devices
 
-def _compute_ms(
-    shape: ModelShape,
-    serving: Serving,
-    rates: Machine,
-    sequences: int,
-    queries: int,
-) -> float:
-    tokens = sequences * queries
-    linear = 2 * tokens * shape.active_parameters
-    width = (
-        _LATENT_HEADS * _LATENT_READ_WIDTH
-        if shape.latent_attention
-        else shape.hidden_size
-    )
-    read = shape.context_read(serving.context_tokens)
-    attention = 4 * tokens * read * shape.layers * width
-    return (
-        linear / rates.operations_per_ms + attention / rates.bf16_operations_per_ms
-    ) / serving.devices
-
-
-def _collectives_ms(
-    shape: ModelShape,
-    serving: Serving,
-    rates: Machine,
-    constants: Constants,
-    tokens: int,
-) -> float:
-    share = 2 * (serving.devices - 1) / serving.devices / serving.data_parallel
-    payload = tokens * shape.hidden_size * 2.0 * share / rates.link_bytes_per_ms
-    return shape.layers * 2 * (constants.collective_ms + payload)
+    def _collectives_ms(self, tokens: int) -> float:
+        devices, copies = self.serving.devices, self.serving.data_parallel
+        share = 2 * (devices - 1) / devices / copies
+        payload = tokens * self.shape.hidden_size * 2.0 * share
+        payload /= self.rates.link_bytes_per_ms
+        return self.shape.layers * 2 * (self.constants.collective_ms + payload)

@@ -1,0 +1,90 @@
+"""Extra flags: abbreviations and twins are resolved before they are judged."""
+
+import pytest
+
+from tests.planning.builders import codes, combined, gpu, plan
+
+LLAMA = "meta-llama/Llama-3.1-8B-Instruct"
+
+
+def _codes(flag: str, value: str = "") -> set[str]:
+    made = plan(combined(LLAMA, "gpu-1", extra_flags=((flag, value),)), gpu())
+    return {code for code in codes(made) if code.startswith("FLAG_")}
+
+
+@pytest.mark.parametrize(
+    "flag",
+    [
+        "--trust-remote-code",
+        "--trust_remote_code",
+        "--trust-remote",
+        "--no-trust-remote-code",
+        "--config",
+        "--middleware",
+        "--api-key",
+        "--api-k",
+        "--allowed-local-media-path",
+        "--tool-parser-plugin",
+        "--hf-overrides.a",
+        "--worker-cls=evil",
+        "--disable-log-stats",
+    ],
+)
+def test_dangerous_flags_are_forbidden_in_every_spelling(flag: str) -> None:
+    assert _codes(flag, "x") == {"FLAG_FORBIDDEN"}
+
+
+@pytest.mark.parametrize(
+    "flag",
+    [
+        "--model",
+        "--port",
+        "-tp",
+        "--tensor_parallel_size",
+        "--speculative-config.method",
+        "-sc",
+        "--spec-method",
+        "--max-num-seqs",
+        "--kv-transfer-config",
+        "--headless",
+    ],
+)
+def test_flags_of_the_plan_itself_are_managed(flag: str) -> None:
+    assert _codes(flag, "x") == {"FLAG_MANAGED"}
+
+
+def test_flags_that_the_catalog_sets_are_managed() -> None:
+    made = plan(
+        combined(
+            "zai-org/GLM-5.2", "gpu-1", extra_flags=(("--tool-call-parser", "x"),)
+        ),
+        gpu(),
+    )
+    assert "FLAG_MANAGED" in codes(made)
+
+
+@pytest.mark.parametrize("flag", ["--bogus", "--num-speculative-tokens", "bogus", "-z"])
+def test_flags_that_the_version_does_not_know_are_unknown(flag: str) -> None:
+    assert _codes(flag, "1") == {"FLAG_UNKNOWN"}
+
+
+@pytest.mark.parametrize(
+    ("flag", "value"),
+    [
+        ("--enable-chunked-prefill", ""),
+        ("--no-enable-prefix-caching", ""),
+        ("--seed", "7"),
+    ],
+)
+def test_harmless_flags_reach_the_command(flag: str, value: str) -> None:
+    made = plan(combined(LLAMA, "gpu-1", extra_flags=((flag, value),)), gpu())
+    assert made.can_submit
+    words = made.replicas[0].container.command
+    assert words[words.index(flag) :][: 1 + bool(value)] == (
+        flag,
+        *([value] if value else []),
+    )
+
+
+def test_dollar_in_a_value_is_refused() -> None:
+    assert _codes("--seed", "${HOST_ADDRESS}") == {"FLAG_VALUE_HAS_DOLLAR"}
