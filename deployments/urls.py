@@ -2,7 +2,17 @@
 
 from django.urls import URLPattern, path
 
-from deployments.views import catalog, fleet, overview, plan, settings
+from deployments.views import (
+    acceptance,
+    approvals,
+    catalog,
+    deployments,
+    fleet,
+    overview,
+    plan,
+    releases,
+    settings,
+)
 
 urlpatterns: list[URLPattern] = [
     path("", overview.overview, name="overview"),
@@ -17,4 +27,51 @@ urlpatterns: list[URLPattern] = [
     path("plan/submit/", plan.plan_submit, name="plan-submit"),
     path("settings/", settings.settings, name="settings"),
     path("settings/theme/", settings.theme, name="settings-theme"),
+    path("deployments/", deployments.deployment_list, name="deployment-list"),
+    path("deployments/<uuid:pk>/", acceptance.acceptance, name="deployment"),
+    path(
+        "deployments/<uuid:pk>/acceptance/",
+        acceptance.acceptance,
+        name="deployment-acceptance",
+    ),
+    path(
+        "deployments/<uuid:pk>/acceptance.json",
+        acceptance.acceptance_data,
+        name="deployment-acceptance-data",
+    ),
+    path(
+        "deployments/<uuid:pk>/configuration/",
+        deployments.configuration,
+        name="deployment-configuration",
+    ),
+    path(
+        "deployments/<uuid:pk>/releases/",
+        deployments.releases,
+        name="deployment-releases",
+    ),
+    path("approvals/", approvals.approval_list, name="approval-list"),
+    path("approvals/<uuid:pk>/", approvals.approval, name="approval"),
+    path(
+        "approvals/<uuid:pk>/decide/", approvals.approval_decide, name="approval-decide"
+    ),
+    path(
+        "approvals/<uuid:pk>/withdraw/",
+        approvals.approval_withdraw,
+        name="approval-withdraw",
+    ),
+    path(
+        "approvals/<uuid:pk>/release/",
+        approvals.approval_release,
+        name="approval-release",
+    ),
+    path(
+        "approvals/<uuid:pk>/files/",
+        approvals.stored_plan_files,
+        name="stored-plan-files",
+    ),
+    path("releases/<uuid:pk>/", releases.release, name="release"),
+    path("releases/<uuid:pk>/progress/", releases.progress, name="release-progress"),
+    path("releases/<uuid:pk>/cancel/", releases.cancel, name="release-cancel"),
+    path("releases/<uuid:pk>/stop/", releases.stop, name="release-stop"),
+    path("releases/<uuid:pk>/remove/", releases.remove, name="release-remove"),
 ]

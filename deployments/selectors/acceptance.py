@@ -78,6 +78,19 @@ class PositionBar:
         """The share of drafts in which this position was accepted, from 0 to 1."""
         return self.accepted / self.drafts
 
+    @property
+    def width(self) -> str:
+        """The share as the per cent of a drawing, with a point whatever the language."""
+        return f"{self.rate * 100:.2f}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One step of the table; ``counts`` is ``None`` when nothing was drafted."""
+
+    start: datetime
+    counts: Counts | None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marker:
@@ -117,6 +130,14 @@ class History:
     def end(self) -> datetime:
         """When the range ends."""
         return moment_of(self.end_ns)
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """The steps as the table shows them, newest first."""
+        return tuple(
+            Row(start=moment_of(bucket.start_ns), counts=bucket.counts)
+            for bucket in reversed(self.buckets)
+        )
 
 
 def moment_of(nanoseconds: int) -> datetime:

@@ -1,5 +1,6 @@
 """The sentences of the advice in the person's language, by code."""
 
+from django.utils.formats import number_format
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
@@ -68,4 +69,13 @@ def sentence(statement: Statement) -> str:
     template = SENTENCES.get(statement.code)
     if template is None:
         return statement.text
-    return str(template) % dict(statement.parameters)
+    return str(template) % {
+        name: _spoken(value) for name, value in statement.parameters
+    }
+
+
+def _spoken(value: str) -> str:
+    """Digits in groups, and the space that the house puts before a per cent sign."""
+    if value.isascii() and value.isdigit():
+        return number_format(int(value), use_l10n=True, force_grouping=True)
+    return f"{value[:-1]}\u00a0%" if value.endswith("%") else value

@@ -105,9 +105,21 @@ class RequestPage:
         return replacement(self.before, self.plan) if self.plan else ""
 
     @cached_property
-    def settings(self) -> tuple[Setting, ...]:
+    def all_settings(self) -> tuple[Setting, ...]:
         """Settings that differ from what runs; all of them when nothing runs."""
         return setting_changes(self.before, self.plan) if self.plan else ()
+
+    @property
+    def settings(self) -> tuple[Setting, ...]:
+        """Those that are read first: every change, or a first plan without its details."""
+        shown = self.all_settings
+        return shown if self.before else tuple(one for one in shown if not one.detail)
+
+    @property
+    def details(self) -> tuple[Setting, ...]:
+        """The settings of a first plan that are the same in nearly every plan."""
+        hidden = () if self.before else self.all_settings
+        return tuple(one for one in hidden if one.detail)
 
     @cached_property
     def commands(self) -> tuple[TextChange, ...]:

@@ -7,7 +7,11 @@ from difflib import SequenceMatcher
 from enum import StrEnum
 
 from deployments.planning.plan import Plan, PlannedReplica
-from deployments.selectors.plan_settings import PLAN_SETTINGS, replica_settings
+from deployments.selectors.plan_settings import (
+    PLAN_SETTINGS,
+    is_detail,
+    replica_settings,
+)
 
 CONTEXT_LINES = 2
 
@@ -34,6 +38,11 @@ class Setting:
     scope: str
     before: str | None
     after: str | None
+
+    @property
+    def detail(self) -> bool:
+        """Whether it is the same in nearly every plan, so that a first plan folds it away."""
+        return is_detail(self.name)
 
     @property
     def sign(self) -> str:

@@ -5,9 +5,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from deployments.models import RequestState
-from deployments.planning.errors import PlanningError
-from deployments.planning.methods import FACTS, normalise_method
 from deployments.planning.plan import Plan, ReplaceStrategy
+from deployments.selectors.methods import method_title
 
 STATE_SENTENCES: dict[str, Promise] = {
     RequestState.OPEN: gettext_lazy("One approval lets this plan run."),
@@ -68,14 +67,6 @@ def spoken_method(plan: Plan) -> str:
     title = method_title(decision.method)
     count = decision.num_speculative_tokens
     return title if count is None else f"{title} ×{count}"  # noqa: RUF001
-
-
-def method_title(spelling: str) -> str:
-    """The title of a method as any engine spells it."""
-    try:
-        return FACTS[normalise_method(spelling)].title
-    except PlanningError:
-        return spelling
 
 
 def replacement(before: Plan | None, after: Plan) -> str:

@@ -3,21 +3,29 @@
 import json
 import shlex
 from collections.abc import Callable, Iterator
+from dataclasses import fields
 
 from deployments.planning.canonical import Json
 from deployments.planning.container import ContainerSpec
 from deployments.planning.documents import to_document
 from deployments.planning.plan import Plan, PlannedReplica
+from deployments.selectors.methods import method_title
 
 PLAN_SETTINGS: tuple[tuple[str, Callable[[Plan], str]], ...] = (
     ("model", lambda plan: plan.model),
     ("checkpoint", lambda plan: plan.checkpoint),
     ("engine", lambda plan: f"{plan.engine} {plan.engine_version}"),
-    ("method", lambda plan: plan.decision.method),
+    ("method", lambda plan: method_title(plan.decision.method)),
     ("drafter", lambda plan: plan.decision.drafter or "none"),
     ("replacement", lambda plan: plan.replace.value.replace("_", " ")),
 )
 
+_NAMES = {
+    "speculation": "expected in the start-up log",
+    "ready_deadline_s": "ready within (s)",
+    "stop_grace_s": "stop grace (s)",
+    "shm_size_bytes": "shared memory (bytes)",
+}
 _OWN_ROWS = frozenset(
     {"image", "command", "environment", "mounts", "ports", "devices", "name", "labels"}
 )
@@ -46,6 +54,11 @@ def replica_settings(replica: PlannedReplica) -> dict[str, str]:
     found.update((f"label {name}", value) for name, value in container.labels)
     found["container name"] = container.name
     return found
+
+
+def is_detail(name: str) -> bool:
+    """Whether a setting is the same in nearly every plan: what hardens and limits a container."""
+    return name in _DETAILS or name.startswith("label ")
 
 
 def image_text(container: ContainerSpec) -> str:
@@ -102,10 +115,32 @@ def _remaining(replica: PlannedReplica) -> Iterator[tuple[str, str]]:
         raise TypeError("a container is a JSON object")
     for name in ("role", "rank", "host", "devices", "served_model_name"):
         document.pop(name)
+    expected = replica.speculation
+    document["speculation"] = (
+        f"{expected.method}, {expected.num_speculative_tokens}" if expected else None
+    )
     rows = {**document, **container}
     for name in sorted(rows.keys() - _OWN_ROWS):
-        yield name.replace("_", " "), _text(rows[name])
+        yield _spoken(name), _text(rows[name])
+
+
+def _spoken(name: str) -> str:
+    return _NAMES.get(name, name.replace("_", " "))
 
 
 def _text(value: Json) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str):
+        return value
+    if value is None or value == []:
+        return "none"
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return ", ".join(str(item) for item in value)
+    return json.dumps(value, ensure_ascii=False)
+
+
+_DETAILS = frozenset(
+    _spoken(field.name)
+    for kind in (PlannedReplica, ContainerSpec)
+    for field in fields(kind)
+    if field.name not in _OWN_ROWS
+) - {"host", "devices", "served model name"} | {"container name"}

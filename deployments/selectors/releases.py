@@ -19,9 +19,9 @@ from deployments.models import (
 )
 from deployments.models.scope import ScopedQuerySet
 from deployments.planning.errors import PlanningError
-from deployments.planning.methods import normalise_method
 from deployments.planning.plan import Plan, PlannedReplica
 from deployments.selectors.access import has_role
+from deployments.selectors.methods import same_method
 from deployments.selectors.phases import Phase, phases
 from deployments.selectors.plans import stored_plan
 
@@ -58,7 +58,7 @@ class ReplicaLine:
         if not self.row.verified_method:
             return "waiting" if expected else "off"
         same = expected is not None and (
-            _method(expected.method) == _method(self.row.verified_method)
+            same_method(expected.method, self.row.verified_method)
             and expected.num_speculative_tokens
             == self.row.verified_num_speculative_tokens
         )
@@ -216,10 +216,3 @@ def _actions(user: User, progress: ReleaseProgress) -> ReleaseActions:
         stop=may and not progress.moving and release.state in STOPPABLE,
         remove=may and not progress.moving and release.state in REMOVABLE,
     )
-
-
-def _method(spelling: str) -> str:
-    try:
-        return normalise_method(spelling)
-    except PlanningError:
-        return spelling

@@ -1,0 +1,120 @@
+"""Deployments: the list, and the configuration and releases of one of them."""
+
+import uuid
+from dataclasses import replace
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from deployments.forms.releases import new_key
+from deployments.forms.wizard.spec import address_of_spec
+from deployments.models import Deployment
+from deployments.planning.documents import from_document
+from deployments.planning.errors import PlanningError
+from deployments.planning.launch.files import launch_files
+from deployments.planning.revision import RevisionSpec
+from deployments.selectors.configuration import effective_settings
+from deployments.selectors.deployments import (
+    FILTERS,
+    DeploymentPage,
+    deployment_lines,
+    deployment_page,
+    deployments_for,
+    release_history,
+    revision_history,
+)
+from deployments.views.people import person
+
+
+@require_safe
+def deployment_list(request: HttpRequest) -> HttpResponse:
+    """Every deployment of the person's teams, or those that a filter keeps."""
+    chosen = request.GET.get("show", "")
+    chosen = chosen if chosen in FILTERS else FILTERS[0]
+    lines = deployment_lines(person(request))
+    titles = {
+        "all": _("All"),
+        "live": _("Live"),
+        "changing": _("Changing"),
+        "failed": _("Failed"),
+    }
+    context = {
+        "lines": [line for line in lines if line.fits(chosen)],
+        "total": len(lines),
+        "filters": [(key, titles[key], key == chosen) for key in FILTERS],
+    }
+    return render(request, "deployments/list.html", context)
+
+
+@require_safe
+def configuration(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """What runs, setting by setting, and the files it was started from."""
+    row = find(request, pk)
+    page = deployment_page(person(request), row)
+    files = [
+        (path, text)
+        for path, text in (launch_files(page.plan) if page.plan else ())
+        if path != "plan.json"
+    ]
+    settings = effective_settings(page.plan) if page.plan else ()
+    context = {
+        **head(page, "configuration"),
+        "settings": [one for one in settings if not one.setting.detail],
+        "details": [one for one in settings if one.setting.detail],
+        "files": files,
+    }
+    return render(request, "deployments/configuration.html", context)
+
+
+@require_safe
+def releases(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """Every release and every revision that was put to the vote."""
+    row = find(request, pk)
+    context = {
+        **head(deployment_page(person(request), row), "releases"),
+        "releases": release_history(row),
+        "requests": revision_history(row),
+    }
+    return render(request, "deployments/releases.html", context)
+
+
+def find(request: HttpRequest, pk: uuid.UUID) -> Deployment:
+    """The deployment, if it is of one of the person's teams."""
+    return get_object_or_404(deployments_for(person(request)), pk=pk)
+
+
+def head(page: DeploymentPage, tab: str) -> dict[str, Any]:
+    """What every tab shows above itself."""
+    names = {
+        "acceptance": _("Acceptance"),
+        "configuration": _("Configuration"),
+        "releases": _("Releases"),
+    }
+    return {
+        "page": page,
+        "tabs": [
+            (title, reverse(f"deployment-{key}", args=[page.row.pk]), key == tab)
+            for key, title in names.items()
+        ],
+        "new_revision": wizard_address(page),
+        "key": new_key(),
+    }
+
+
+def wizard_address(page: DeploymentPage, count: int | None = None) -> str:
+    """The wizard with the shown revision in it, with another num_speculative_tokens if given."""
+    if page.revision is None:
+        return ""
+    try:
+        spec = from_document(RevisionSpec, page.revision.document)
+    except PlanningError:
+        return ""
+    if count is not None:
+        method = page.shown.plan.method if page.shown else spec.speculation.method
+        choice = replace(spec.speculation, method=method, num_speculative_tokens=count)
+        spec = replace(spec, speculation=choice)
+    return f"{reverse('plan')}?{address_of_spec(spec, page.row.cluster)}"
