@@ -18,7 +18,7 @@ GLM, QWEN, LLAMA = (
 )
 HOSTS = ("gpu-1", "gpu-2", "gpu-3")
 
-_DOCUMENTS = {str(document["key"]): document for document in shipped_documents()}
+DOCUMENTS = {str(document["key"]): document for document in shipped_documents()}
 
 
 def model_row(key: str) -> TargetModel:
@@ -30,7 +30,7 @@ def model_row(key: str) -> TargetModel:
         family=entry.family,
         parameters=entry.parameters,
         has_mtp=entry.has_mtp,
-        document=_DOCUMENTS[key],
+        document=DOCUMENTS[key],
     )
 
 

@@ -1,0 +1,30 @@
+"""What a person adds to the plan when it is submitted: the digest they saw, and why."""
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+LONGEST_COMMENT = 2000
+
+
+class SubmissionForm(forms.Form):
+    """The two fields of the submit form that are no state of the wizard."""
+
+    digest = forms.CharField(
+        max_length=71,
+        error_messages={
+            "required": _("The digest of the plan is missing; open the review again."),
+            "max_length": _("This is no digest of a plan; open the review again."),
+        },
+    )
+    comment = forms.CharField(
+        required=False,
+        max_length=LONGEST_COMMENT,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        label=_("Comment"),
+        help_text=_("Why this change; the people who decide read it."),
+        error_messages={
+            "max_length": _(
+                "The comment is too long; keep it to %(limit_value)s characters."
+            )
+        },
+    )
