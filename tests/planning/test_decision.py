@@ -181,8 +181,8 @@ def test_model_that_nobody_knows_to_have_mtp_is_not_claimed_to() -> None:
     [(True, "; these do: w4a8c8"), (False, "leaves the MTP layers out.")],
 )
 def test_checkpoint_without_mtp_layers_points_to_one_with(
-    others: bool, hint: str
-) -> None:  # noqa: FBT001
+    hint: str, *, others: bool
+) -> None:
     first, *rest = shipped("GLM-5.2").checkpoints
     bare = replace(first, holds_mtp=False, platforms=("nvidia",))
     kept = tuple(replace(one, holds_mtp=others) for one in rest)

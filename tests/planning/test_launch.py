@@ -4,6 +4,7 @@ import json
 import os
 import stat
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -350,3 +351,11 @@ def test_unknown_addresses_become_variables_with_a_finding() -> None:
     compose = dict(launch_files(made))["a/docker-compose.yaml"]
     assert '"${MODEL_ROOT}/GLM-5.2-w8a8"' in compose
     assert '"HCCL_IF_IP": "${HOST_ADDRESS}"' in compose
+
+
+def test_engine_api_spells_capabilities_as_the_command_line_does() -> None:
+    spec = replace(NASTY, cap_add=("SYS_NICE", "CAP_IPC_LOCK"))
+    host = create_body(spec)["HostConfig"]
+    assert isinstance(host, dict)
+    assert host["CapAdd"] == ["CAP_SYS_NICE", "CAP_IPC_LOCK"]
+    assert host["CapDrop"] == ["ALL"]

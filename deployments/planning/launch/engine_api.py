@@ -45,8 +45,8 @@ def _host_config(spec: ContainerSpec) -> dict[str, Json]:
     config: dict[str, Json] = {
         "NetworkMode": spec.network_mode.value,
         "IpcMode": spec.ipc_mode,
-        "CapDrop": list(spec.cap_drop),
-        "CapAdd": list(spec.cap_add),
+        "CapDrop": [_capability(name) for name in spec.cap_drop],
+        "CapAdd": [_capability(name) for name in spec.cap_add],
         "SecurityOpt": list(spec.security_opt),
         "GroupAdd": list(spec.group_add),
         "PidsLimit": spec.pids_limit,
@@ -93,6 +93,10 @@ def _host_config(spec: ContainerSpec) -> dict[str, Json]:
     if spec.runtime is not None:
         config["Runtime"] = spec.runtime
     return config
+
+
+def _capability(name: str) -> str:
+    return name if name == "ALL" else f"CAP_{name.removeprefix('CAP_')}"
 
 
 def _mounts(spec: ContainerSpec) -> list[Json]:

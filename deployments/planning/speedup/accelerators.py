@@ -71,10 +71,23 @@ def find_accelerator(name: str) -> Accelerator:
     )
 
 
-def usual_accelerator(platform: str) -> Accelerator | None:
-    """Return the device assumed for a platform when none is named, ``None`` without figures."""
+def usual_accelerator(platform: str) -> Accelerator:
+    """Return the device assumed for a platform when none is named, one without figures if unknown."""
     key = _DEFAULTS.get(platform)
-    return find_accelerator(key) if key else None
+    if key is not None:
+        return find_accelerator(key)
+    return Accelerator(
+        key=platform,
+        title=f"a device of {platform}",
+        platform=platform,
+        bandwidth_tb_s=None,
+        bf16_tflops=None,
+        fp8_tflops=None,
+        int8_tflops=None,
+        link_gb_s=None,
+        reliable=False,
+        source="no public figure found",
+    )
 
 
 def _plain(name: str) -> str:

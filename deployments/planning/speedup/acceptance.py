@@ -1,11 +1,12 @@
 """How many tokens a step yields, from whatever is known about acceptance."""
 
-from dataclasses import dataclass
-from itertools import accumulate
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
 from operator import mul
 
 from deployments.planning.errors import PlanningError
 from deployments.planning.methods import Method
+from deployments.planning.speedup.constants import shipped_constants
 
 DECAY = {Method.EAGLE: 0.88, Method.EAGLE3: 0.975, Method.MTP: 0.93}
 """Each position's conditional rate over the one before.
@@ -14,11 +15,20 @@ Fitted so that the length at fewer tokens foretells the length at more without b
 pairs two tokens apart and 17 four apart, EAGLE on 4 and 1, MTP on 1 pair and 2 published lists.
 """
 USUAL_DECAY = 0.975
+LOOKS_UP = (Method.SUFFIX, Method.NGRAM, Method.NGRAM_GPU)
 SEED_REASON = (
     "rate x count / (1 + count x cost) leaves out the token that the target model itself adds in "
     "every step, so it says 'slower' for every deployment with one draft token, and it knows "
     "nothing of concurrency."
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Who says so: ``kind`` is ``measured``, ``published`` or ``assumed``."""
+
+    kind: str
+    source: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,13 +38,11 @@ class Acceptance:
     ``rates`` are unconditional and do not increase. Beyond the last one the conditional rate goes
     on with ``decay`` per position. ``drafted_share`` is the part of the asked tokens that is really
     drafted: below 1 only where text is looked up and nothing but a rate is known.
-    ``kind`` is ``measured``, ``published`` or ``assumed``; ``source`` says who stated it.
     """
 
     rates: tuple[float, ...]
     decay: float
-    kind: str
-    source: str
+    origin: Origin
     drafted_share: float = 1.0
 
     def position_rates(self, count: int) -> tuple[float, ...]:
@@ -57,7 +65,7 @@ class Acceptance:
 
 
 def from_positions(
-    rates: tuple[float, ...], *, method: Method, kind: str, source: str
+    rates: tuple[float, ...], *, method: Method, origin: Origin
 ) -> Acceptance:
     """Read per-position acceptance as vLLM prints it.
 
@@ -68,21 +76,21 @@ def from_positions(
         raise PlanningError(
             "Per-position acceptance needs one number between 0 and 1 for each position."
         )
-    if any(later > earlier for earlier, later in zip(rates, rates[1:], strict=False)):
+    if any(later > earlier for earlier, later in pairwise(rates)):
         raise PlanningError(
             "Per-position acceptance cannot rise from one position to the next: each number is the "
             "share of steps in which this token and all before it were accepted."
         )
-    return Acceptance(rates=rates, decay=_decay(method), kind=kind, source=source)
+    return Acceptance(rates=rates, decay=decay_of(method), origin=origin)
 
 
 def from_mean_length(
-    length: float, count: int, *, method: Method, kind: str, source: str
+    length: float, count: int, *, method: Method, origin: Origin
 ) -> Acceptance:
     """Read a mean acceptance length logged with so many draft tokens.
 
     Raises:
-        PlanningError: the length is outside 1 to count + 1.
+        PlanningError: the length is outside 1 to count + 1, or the count is below 1.
     """
     _refuse_count(count)
     if not 1 <= length <= count + 1:
@@ -90,38 +98,34 @@ def from_mean_length(
             f"A mean acceptance length with {count} draft tokens lies between 1 and {count + 1}, "
             f"not {length:g}; it counts the bonus token."
         )
-    decay = _decay(method)
+    decay = decay_of(method)
     rates = _rates(_first_rate(length, count, decay), decay, count)
-    return Acceptance(rates=rates, decay=decay, kind=kind, source=source)
+    return Acceptance(rates=rates, decay=decay, origin=origin)
 
 
-def from_rate(
-    rate: float,
-    count: int,
-    *,
-    method: Method,
-    kind: str,
-    source: str,
-    drafted_share: float = 1.0,
-) -> Acceptance:
+def from_rate(rate: float, count: int, *, method: Method, origin: Origin) -> Acceptance:
     """Read an acceptance rate (accepted over drafted) logged with so many draft tokens.
 
+    Methods that look text up draft only where they find a match, so their rate tells less.
+
     Raises:
-        PlanningError: the rate is outside 0 to 1.
+        PlanningError: the rate is outside 0 to 1, or the count is below 1.
     """
     if not 0 <= rate <= 1:
         raise PlanningError(
-            f"An acceptance rate lies between 0 and 1, not {rate:g}; 80 % is 0.8."
+            f"An acceptance rate lies between 0 and 1, not {rate:g}; write 80 % as 0.8."
         )
-    told = from_mean_length(
-        1 + count * rate, count, method=method, kind=kind, source=source
-    )
+    told = from_mean_length(1 + count * rate, count, method=method, origin=origin)
+    return replace(told, drafted_share=_drafted_share(method))
+
+
+def from_first_rate(first: float, *, method: Method, origin: Origin) -> Acceptance:
+    """Read the acceptance of the first position alone; later ones follow by the method's decay."""
     return Acceptance(
-        rates=told.rates,
-        decay=told.decay,
-        kind=kind,
-        source=source,
-        drafted_share=drafted_share,
+        rates=(first,),
+        decay=decay_of(method),
+        origin=origin,
+        drafted_share=_drafted_share(method),
     )
 
 
@@ -146,8 +150,13 @@ def _first_rate(length: float, count: int, decay: float) -> float:
     return high
 
 
-def _decay(method: Method) -> float:
+def decay_of(method: Method) -> float:
+    """Return each position's conditional rate over the one before."""
     return DECAY.get(method, USUAL_DECAY)
+
+
+def _drafted_share(method: Method) -> float:
+    return shipped_constants().lookup_share if method in LOOKS_UP else 1.0
 
 
 def _refuse_count(count: int) -> None:

@@ -1,0 +1,242 @@
+"""What speculation is expected to bring: curve, best count, break-even, each with band and source."""
+
+from dataclasses import dataclass
+
+from deployments.planning.methods import ASCEND_MAX_TOKENS_PER_STEP, Method
+from deployments.planning.speedup.acceptance import Acceptance, seed_formula
+from deployments.planning.speedup.calibration import Calibration, corrected
+from deployments.planning.speedup.constants import Band, Fit, shipped_fit
+from deployments.planning.speedup.cost import Case, case_of
+from deployments.planning.speedup.coverage import covered, warnings
+from deployments.planning.speedup.drafting import DrafterKind, drafting_of
+from deployments.planning.speedup.shape import ModelShape
+from deployments.planning.speedup.step_time import Serving
+
+LARGEST_CONCURRENCY = 4096
+USUAL_CONCURRENCY = (1, 2, 4, 8, 16, 32, 64)
+_MOST_TOKENS = 8
+_MOST_IN_PARALLEL = 15
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is question. ``concurrency`` is the number of sequences decoded at once, ascending.
+
+    ``acceptance`` was seen or assumed for this target model and method. ``drafter`` is the shape of
+    a draft model, ``None`` for every other method or when unknown.
+    """
+
+    shape: ModelShape
+    serving: Serving
+    method: Method
+    acceptance: Acceptance
+    num_speculative_tokens: int
+    concurrency: tuple[int, ...] = USUAL_CONCURRENCY
+    drafter: ModelShape | None = None
+    calibration: Calibration | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeedPoint:
+    """One point of the curve; ``None`` is unknown.
+
+    Nine of ten measurements like it are expected between ``low`` and ``high``; both are ``None``
+    where no measurement resembles the point. ``best_num_speculative_tokens`` is 0 where no number
+    of draft tokens pays.
+    """
+
+    concurrency: int
+    speedup: float | None
+    low: float | None
+    high: float | None
+    bound: str | None
+    best_num_speculative_tokens: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BreakEven:
+    """The highest concurrency at which speculation still pays.
+
+    0: it never does. ``None``: unknown, or beyond 4096. ``low`` to ``high`` is where half of the
+    measurements are expected to turn.
+    """
+
+    concurrency: int | None
+    low: int | None
+    high: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeedPrediction:
+    """The answer. ``kind`` is ``measured``, ``published`` or ``assumed``, the weakest of its parts.
+
+    ``draft_cost`` is drafting one token over a plain step at the lowest concurrency, ``None`` with
+    an unknown device; ``seed_formula`` uses it.
+    """
+
+    expected_tokens_per_step: float
+    seed_formula: float | None
+    draft_cost: float | None
+    curve: tuple[SpeedPoint, ...]
+    best_num_speculative_tokens: int | None
+    break_even: BreakEven
+    band: Band
+    kind: str
+    source: str
+    sentence: str
+    warnings: tuple[str, ...]
+
+
+def predict(question: Question) -> SpeedPrediction:
+    """Predict tokens per step and speed-up; without the device's figures only the tokens."""
+    fit = shipped_fit()
+    case = case_of(
+        question.shape,
+        question.serving,
+        drafting_of(question.method, question.drafter),
+        fit.constants,
+    )
+    band = _band(question, fit)
+    count = question.num_speculative_tokens
+    cost = case.relative_draft_cost(question.concurrency[0], count) if case else None
+    turning = _break_even(question, case, band)
+    rate = question.acceptance.rate(count)
+    return SpeedPrediction(
+        expected_tokens_per_step=question.acceptance.tokens_per_step(count),
+        seed_formula=None if cost is None else seed_formula(rate, count, cost),
+        draft_cost=cost,
+        curve=tuple(_point(question, case, band, one) for one in question.concurrency),
+        best_num_speculative_tokens=_best(question, case, question.concurrency),
+        break_even=turning,
+        band=band,
+        kind=_kind(question),
+        source=_source(question, fit),
+        sentence=_sentence(case, turning),
+        warnings=warnings(
+            question.shape, question.serving, question.method, question.concurrency[-1]
+        ),
+    )
+
+
+def _band(question: Question, fit: Fit) -> Band:
+    if question.calibration is not None:
+        return fit.bands["calibrated"]
+    return fit.bands["mixture" if question.shape.mixture else "dense"]
+
+
+def _point(
+    question: Question, case: Case | None, band: Band, concurrency: int
+) -> SpeedPoint:
+    if case is None:
+        return SpeedPoint(
+            concurrency=concurrency,
+            speedup=None,
+            low=None,
+            high=None,
+            bound=None,
+            best_num_speculative_tokens=None,
+        )
+    count = question.num_speculative_tokens
+    value = _speedup(question, case, concurrency, count)
+    reach = covered(question.shape, question.serving, question.method)
+    known = concurrency <= reach or question.calibration is not None
+    return SpeedPoint(
+        concurrency=concurrency,
+        speedup=value,
+        low=value / (1 + band.ninety) if known else None,
+        high=value / (1 - band.ninety) if known else None,
+        bound=case.cost(concurrency, count).bound,
+        best_num_speculative_tokens=_best(question, case, (concurrency,)),
+    )
+
+
+def _speedup(question: Question, case: Case, sequences: int, count: int) -> float:
+    return corrected(case, question.acceptance, sequences, count, question.calibration)
+
+
+def _best(
+    question: Question, case: Case | None, concurrency: tuple[int, ...]
+) -> int | None:
+    """The count with the best geometric mean over these loads; 0 when plain decoding is faster."""
+    if case is None:
+        return None
+
+    def merit(count: int) -> float:
+        product = 1.0
+        for sequences in concurrency:
+            product *= _speedup(question, case, sequences, count)
+        return product
+
+    best = max(_counts(question), key=merit)
+    return best if merit(best) > 1 else 0
+
+
+def _counts(question: Question) -> range:
+    parallel = drafting_of(question.method).kind is DrafterKind.PARALLEL
+    most = _MOST_IN_PARALLEL if parallel else _MOST_TOKENS
+    most = max(most, question.num_speculative_tokens)
+    if question.serving.accelerator.platform.startswith("ascend"):
+        most = min(most, ASCEND_MAX_TOKENS_PER_STEP - 1)
+    return range(1, most + 1)
+
+
+def _break_even(question: Question, case: Case | None, band: Band) -> BreakEven:
+    if case is None:
+        return BreakEven(concurrency=None, low=None, high=None)
+    return BreakEven(
+        concurrency=_last_paying(question, case, 1.0),
+        low=_last_paying(question, case, 1 + band.median),
+        high=_last_paying(question, case, 1 - band.median),
+    )
+
+
+def _last_paying(question: Question, case: Case, needed: float) -> int | None:
+    """The highest concurrency whose speed-up reaches ``needed``; ``None`` beyond 4096.
+
+    Mixtures can dip while their experts are still being filled, so the search runs from above.
+    """
+    count = question.num_speculative_tokens
+    above = LARGEST_CONCURRENCY
+    if _speedup(question, case, above, count) >= needed:
+        return None
+    below = above // 2
+    while below and _speedup(question, case, below, count) < needed:
+        above, below = below, below // 2
+    while above - below > max(1, below // 32):
+        middle = (above + below) // 2
+        if _speedup(question, case, middle, count) >= needed:
+            below = middle
+        else:
+            above = middle
+    return below
+
+
+def _kind(question: Question) -> str:
+    if question.acceptance.origin.kind == "assumed":
+        return "assumed"
+    return "measured" if question.calibration is not None else "published"
+
+
+def _source(question: Question, fit: Fit) -> str:
+    if question.calibration is not None:
+        time = f"measured here ({question.calibration.source})"
+    else:
+        time = (
+            f"published, other hardware and engines ({fit.rows} measurements of "
+            f"{fit.sources} sources)"
+        )
+    origin = question.acceptance.origin
+    return f"Time: {time}. Acceptance: {origin.kind}, {origin.source}."
+
+
+def _sentence(case: Case | None, turning: BreakEven) -> str:
+    if case is None:
+        return "No speed is predicted: bandwidth or peak of the device is not known."
+    if turning.concurrency == 0:
+        return "Is not expected to pay at any concurrency."
+    if turning.concurrency is None:
+        return "No break-even below 4096 concurrent sequences; measure under real load."
+    return (
+        f"Pays up to about {turning.concurrency} concurrent sequences; measure first "
+        f"above {turning.low or 0}."
+    )
