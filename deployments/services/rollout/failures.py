@@ -20,6 +20,7 @@ SHOWN_LINES = 50
 DIAGNOSED_LINES = 400
 LONGEST_SHOWN_LINE = 2000
 SIGKILL_EXIT_CODE = 137
+NO_PROGRAM_EXIT_CODES = frozenset({126, 127})
 
 NEXT_ACTIONS: Mapping[str, str | Promise] = {
     "unreachable": gettext_lazy(
@@ -103,6 +104,14 @@ def exit_failure(engine: Engine, facts: ContainerFacts) -> StepFailedError:
     if found is not None:
         return StepFailedError(
             found.code.lower(), f"{ended}. {found.cause}", found.fix, detail=detail
+        )
+    if facts.exit_code in NO_PROGRAM_EXIT_CODES and lines:
+        return StepFailedError(
+            "no_entrypoint",
+            _("the image lacks the program that should run (%(line)s)")
+            % {"line": lines[-1].text[:200]},
+            str(NEXT_ACTIONS["no_entrypoint"]),
+            detail=detail,
         )
     if facts.exit_code == SIGKILL_EXIT_CODE:
         ended = _("the container was killed (exit code 137), by a person or the host")

@@ -56,10 +56,11 @@ def run_acts(
         LeaseLostError: another worker owns the command.
     """
     ends_at = time.monotonic() + SLICE_S
+    done_here = False
     for act in acts:
         if rollout.journal.is_done(act):
             continue
-        if time.monotonic() > ends_at:
+        if done_here and time.monotonic() > ends_at:
             rollout.claim.hand_back()
             return HandedBack()
         try:
@@ -74,6 +75,7 @@ def run_acts(
             rollout.claim.hand_back(outcome.seconds)
             return HandedBack()
         _record(rollout, act, outcome)
+        done_here = True
     return None
 
 

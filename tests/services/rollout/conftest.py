@@ -8,6 +8,7 @@ import pytest
 
 from deployments.docker_api.client import open_engine
 from deployments.docker_api.images import find_image, import_image
+from deployments.services.rollout import running
 from practice.image import IMPORT_CHANGES, PRACTICE_IMAGE, write_root_filesystem
 from tests.services.rollout.world import World, make_world
 
@@ -34,6 +35,12 @@ def practice_image_id(
                 tag=tag,
                 changes=(*IMPORT_CHANGES, f"LABEL {label}={digest}"),
             )
+
+
+@pytest.fixture
+def one_act_per_slice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hand the command back after every act, so that a test can step in between."""
+    monkeypatch.setattr(running, "SLICE_S", -1.0)
 
 
 @pytest.fixture

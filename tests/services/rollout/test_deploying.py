@@ -23,7 +23,11 @@ pytestmark = pytest.mark.docker
 def test_an_approved_plan_becomes_a_live_container(world: World) -> None:
     release = world.deploy(world.plan())
     replica = only_replica(release)
-    assert (release.state, release.cause, release.warning) == (ReleaseState.LIVE, "", "")
+    assert (release.state, release.cause, release.warning) == (
+        ReleaseState.LIVE,
+        "",
+        "",
+    )
     assert release.live_at is not None
     assert replica.state == ReplicaState.RUNNING
     assert replica.ready
@@ -39,7 +43,16 @@ def test_the_journal_has_intent_and_outcome_of_every_step(world: World) -> None:
     release = world.deploy(world.plan())
     events = ReleaseEvent.objects.filter(release=release).exclude(kind=EventKind.NOTE)
     steps = [(event.step, event.kind) for event in events]
-    names = ["VALIDATE", "BOOK", "PULL", "CREATE", "START", "WAIT_READY", "SMOKE", "SWITCH"]
+    names = [
+        "VALIDATE",
+        "BOOK",
+        "PULL",
+        "CREATE",
+        "START",
+        "WAIT_READY",
+        "SMOKE",
+        "SWITCH",
+    ]
     assert steps == [
         (name, kind) for name in names for kind in (EventKind.INTENT, EventKind.DONE)
     ]

@@ -17,6 +17,7 @@ from deployments.models import (
     Command,
     CommandState,
     Deployment,
+    EventKind,
     Host,
     Platform,
     Release,
@@ -198,7 +199,10 @@ def make_world(docker_host: str, image_id: str) -> World:
     with open_engine(docker_host, host="here") as engine:
         store_observation(host, look_at(engine))
     alice = member(
-        cluster.team, f"alice-{uuid.uuid4().hex[:6]}", TeamRole.OPERATOR, TeamRole.APPROVER
+        cluster.team,
+        f"alice-{uuid.uuid4().hex[:6]}",
+        TeamRole.OPERATOR,
+        TeamRole.APPROVER,
     )
     return World(
         host=host,
@@ -211,9 +215,8 @@ def make_world(docker_host: str, image_id: str) -> World:
     )
 
 
-def drive(release: Release, *, until: tuple[str, ...] = ()) -> None:
-    """Run the slices of the release's open command until it ends, or the release's state is one of
-    ``until``."""
+def drive(release: Release, *, done: str = "") -> None:
+    """Run the slices of the release's newest command until it ends, or until a step is done."""
     end = time.monotonic() + DEADLINE_S
     command = Command.objects.filter(release=release).latest("created_at")
     while time.monotonic() < end:
@@ -222,7 +225,7 @@ def drive(release: Release, *, until: tuple[str, ...] = ()) -> None:
         release.refresh_from_db()
         if command.state not in {CommandState.READY, CommandState.RUNNING}:
             return
-        if release.state in until:
+        if release.events.filter(step=done, kind=EventKind.DONE).exists():
             return
         time.sleep(0.1)
     raise AssertionError(f"{command} is still {command.state}, {release.state}")
