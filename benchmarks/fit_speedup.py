@@ -9,20 +9,20 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.speedup.accuracy import (  # noqa: E402
+from benchmarks.speedup.accuracy import (
     LogErrors,
     calibrated_errors,
     errors_of,
     left_out_errors,
 )
-from benchmarks.speedup.fitting import fit  # noqa: E402
-from benchmarks.speedup.priors import PRIORS  # noqa: E402
-from benchmarks.speedup.rows import (  # noqa: E402
+from benchmarks.speedup.fitting import fit
+from benchmarks.speedup.priors import PRIORS
+from benchmarks.speedup.rows import (
     SHIPPED_POINTS,
     Measurement,
     read_points,
 )
-from deployments.planning.canonical import Json  # noqa: E402
+from deployments.planning.canonical import Json
 
 TARGET = (
     Path(__file__).resolve().parent.parent

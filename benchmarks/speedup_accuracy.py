@@ -8,9 +8,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.speedup.report import as_document, as_text, report  # noqa: E402
-from benchmarks.speedup.rows import SHIPPED_POINTS, read_points  # noqa: E402
-from deployments.planning.speedup.constants import shipped_fit  # noqa: E402
+from benchmarks.speedup.report import as_document, as_text, report
+from benchmarks.speedup.rows import SHIPPED_POINTS, read_points
+from deployments.planning.speedup.constants import shipped_fit
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -112,7 +112,7 @@ def fit_two_constants(rows: Sequence[Measurement]) -> tuple[float, float]:
 
     def loss(pair: tuple[float, float]) -> float:
         found = two_constant_errors(rows, *pair)
-        return sum(abs(found[row.key]) / sizes[row.source] ** 0.5 for row in rows)
+        return sum(abs(found[row.key]) / math.sqrt(sizes[row.source]) for row in rows)
 
     grid = [(each / 100, once / 50) for each in range(25) for once in range(41)]
     return min(grid, key=loss)

@@ -102,7 +102,7 @@ def _weights(block: list[Measurement], old: Vector, constants: Constants) -> Vec
 
 
 def _covariance(block: list[Measurement], weights: Vector) -> Matrix:
-    matrix = []
+    matrix: Matrix = []
     for row, weight in zip(block, weights, strict=True):
         line = [
             SOURCE_SPREAD**2

@@ -114,10 +114,7 @@ def as_document(found: Report) -> dict[str, Json]:
             }
             for kind, groups in found.by.items()
         },
-        "left_out": {
-            reason: count
-            for reason, count in Counter(found.points.left_out.values()).most_common()
-        },
+        "left_out": dict(Counter(found.points.left_out.values()).most_common()),
     }
 
 

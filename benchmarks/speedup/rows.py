@@ -9,7 +9,7 @@ from deployments.planning.errors import PlanningError
 from deployments.planning.speedup.accelerators import find_accelerator
 from deployments.planning.speedup.constants import Constants
 from deployments.planning.speedup.cost import Case, case_of
-from deployments.planning.speedup.drafting import Drafting, DrafterKind
+from deployments.planning.speedup.drafting import DrafterKind, Drafting
 from deployments.planning.speedup.shape import ModelShape, shape_of_name
 from deployments.planning.speedup.step_time import Serving, weight_bytes
 
@@ -35,8 +35,10 @@ _KINDS = {
 _LAYERS = {"peagle": 4}
 _NEEDED = ("mean_acceptance_length", "k", "model", "hardware", "concurrency", "speedup")
 _LENGTHS = (
-    re.compile(r"ISL(?P<prompt>\d+)(?P<a>k?)/OSL(?P<output>\d+)(?P<b>k?)", re.I),
-    re.compile(r"\b(?P<prompt>\d+)(?P<a>k?)/(?P<output>\d+)(?P<b>k?)", re.I),
+    re.compile(
+        r"ISL(?P<prompt>\d+)(?P<a>k?)/OSL(?P<output>\d+)(?P<b>k?)", re.IGNORECASE
+    ),
+    re.compile(r"\b(?P<prompt>\d+)(?P<a>k?)/(?P<output>\d+)(?P<b>k?)", re.IGNORECASE),
 )
 _EARLY_NUMBERS = {"vllm": 22_000, "sglang": 5_600}
 
@@ -152,17 +154,18 @@ def _why_not(row: dict[str, str]) -> str | None:
     missing = [name for name in _NEEDED if not row.get(name)]
     if missing:
         return f"not stated: {', '.join(missing)}"
-    if row["topology"] not in ("chain", "parallel"):
-        return "tree drafts, which vLLM does not run"
-    if row["engine"] == "llamacpp":
-        return "llama.cpp: other kernels and one sequence only"
-    if row["method"] not in _KINDS:
-        return f"the method {row['method']} is not one of vLLM"
-    if weight_bytes(row["quant"]) is None:
-        return "the quantisation is not stated"
-    if int(row["concurrency"]) > LARGEST_CONCURRENCY:
-        return f"above {LARGEST_CONCURRENCY} sequences, where no row can check it"
-    return None
+    reasons = {
+        "tree drafts, which vLLM does not run": row["topology"]
+        not in ("chain", "parallel"),
+        "llama.cpp: other kernels and one sequence only": row["engine"] == "llamacpp",
+        f"the method {row['method']} is not one of vLLM": row["method"] not in _KINDS,
+        "the quantisation is not stated": weight_bytes(row["quant"]) is None,
+        f"above {LARGEST_CONCURRENCY} sequences, where no row can check it": int(
+            row["concurrency"]
+        )
+        > LARGEST_CONCURRENCY,
+    }
+    return next((reason for reason, holds in reasons.items() if holds), None)
 
 
 def _serving(row: dict[str, str], shape: ModelShape) -> Serving:

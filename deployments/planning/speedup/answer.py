@@ -27,6 +27,7 @@ def prediction_answer(found: SpeedPrediction) -> dict[str, Json]:
         "best_num_speculative_tokens": found.best_num_speculative_tokens,
         "break_even_concurrency": turning.concurrency,
         "break_even_range": [turning.low, turning.high],
+        "measured_up_to_concurrency": found.measured_up_to,
         "error_band": {
             "basis": found.band.name,
             "rows": found.band.rows,

@@ -71,7 +71,8 @@ class SpeedPrediction:
     """The answer. ``kind`` is ``measured``, ``published`` or ``assumed``, the weakest of its parts.
 
     ``draft_cost`` is drafting one token over a plain step at the lowest concurrency, ``None`` with
-    an unknown device; ``seed_formula`` uses it.
+    an unknown device; ``seed_formula`` uses it. ``measured_up_to`` is the highest concurrency of
+    published measurements of such cases, 0 without any.
     """
 
     expected_tokens_per_step: float
@@ -83,6 +84,7 @@ class SpeedPrediction:
     band: Band
     kind: str
     source: str
+    measured_up_to: int
     sentence: str
     warnings: tuple[str, ...]
 
@@ -111,7 +113,8 @@ def predict(question: Question) -> SpeedPrediction:
         band=band,
         kind=_kind(question),
         source=_source(question, fit),
-        sentence=_sentence(case, turning),
+        measured_up_to=covered(question.shape, question.serving, question.method),
+        sentence=_sentence(question, case, turning),
         warnings=warnings(
             question.shape, question.serving, question.method, question.concurrency[-1]
         ),
@@ -229,14 +232,22 @@ def _source(question: Question, fit: Fit) -> str:
     return f"Time: {time}. Acceptance: {origin.kind}, {origin.source}."
 
 
-def _sentence(case: Case | None, turning: BreakEven) -> str:
+def _sentence(question: Question, case: Case | None, turning: BreakEven) -> str:
     if case is None:
         return "No speed is predicted: bandwidth or peak of the device is not known."
-    if turning.concurrency == 0:
-        return "Is not expected to pay at any concurrency."
-    if turning.concurrency is None:
-        return "No break-even below 4096 concurrent sequences; measure under real load."
+    reach = covered(question.shape, question.serving, question.method)
+    until = turning.concurrency
+    if until == 0:
+        return "Speculation is not expected to pay at any concurrency."
+    if until is not None and until <= reach:
+        return (
+            f"Pays up to about {until} concurrent sequences; measure first above "
+            f"{turning.low or 0}."
+        )
+    if reach == 0:
+        return "Is estimated to pay; nothing published is like this case, so measure first."
+    there = "no break-even below 4096" if until is None else f"break-even near {until}"
     return (
-        f"Pays up to about {turning.concurrency} concurrent sequences; measure first "
-        f"above {turning.low or 0}."
+        f"Pays at {reach} concurrent sequences, the most that anyone measured; the computed "
+        f"{there} is unchecked, so measure first above {reach}."
     )

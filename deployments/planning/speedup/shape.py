@@ -1,6 +1,7 @@
 """The shape of a target model as far as speed depends on it: weights, experts, layers, KV cache."""
 
 import functools
+import math
 from dataclasses import dataclass
 from importlib import resources
 
@@ -77,7 +78,8 @@ class ModelShape:
         """Return the share of routed experts that so many independently routed tokens touch."""
         if not self.mixture:
             return 0.0
-        return 1 - (1 - self.active_experts / self.experts) ** tokens
+        idle = 1 - self.active_experts / self.experts
+        return 1 - math.exp(tokens * math.log(idle))
 
     def context_read(self, context_tokens: float) -> float:
         """Return how many cached tokens attention reads for one sequence of this length."""
@@ -124,31 +126,33 @@ def shape_of_model(model: TargetModel) -> ModelShape | None:
     parameters = model.parameters or (known.parameters if known else None)
     if parameters is None:
         return None
-    active = model.active_parameters or (known.active_parameters if known else None)
-    attention = model.attention
+    if known is None:
+        known = PublishedShape(
+            names=(model.key,),
+            source="catalog",
+            parameters=parameters,
+            active_parameters=parameters,
+            tied_embedding=parameters < _TIED_BELOW,
+        )
+    attention = model.attention or Attention(kind="")
+    experts = model.experts
     merged = PublishedShape(
         names=(model.key,),
-        source=known.source if known else "catalog",
+        source=known.source,
         parameters=parameters,
-        active_parameters=active or parameters,
-        layers=model.layers or (known.layers if known else None),
-        hidden_size=model.hidden_size or (known.hidden_size if known else None),
-        vocabulary_size=known.vocabulary_size if known else None,
-        kv_heads=_either(attention and attention.kv_heads, known and known.kv_heads),
-        head_dim=_either(attention and attention.head_dim, known and known.head_dim),
+        active_parameters=model.active_parameters or known.active_parameters,
+        layers=model.layers or known.layers,
+        hidden_size=model.hidden_size or known.hidden_size,
+        vocabulary_size=known.vocabulary_size,
+        kv_heads=attention.kv_heads or known.kv_heads,
+        head_dim=attention.head_dim or known.head_dim,
         kv_layers=_kv_layers(attention, model.layers, known),
         latent_width=_latent_width(attention, known),
-        experts=_either(model.experts and model.experts.total, known and known.experts),
-        active_experts=_either(
-            model.experts and model.experts.active, known and known.active_experts
-        ),
-        context_read_limit=_either(
-            attention and attention.index_topk, known and known.context_read_limit
-        ),
-        tied_embedding=known.tied_embedding if known else parameters < _TIED_BELOW,
-        recurrent=bool(
-            (attention and "gdn" in attention.kind) or (known and known.recurrent)
-        ),
+        experts=experts.total if experts else known.experts,
+        active_experts=experts.active if experts else known.active_experts,
+        context_read_limit=attention.index_topk or known.context_read_limit,
+        tied_embedding=known.tied_embedding,
+        recurrent="gdn" in attention.kind or known.recurrent,
     )
     return _completed(model.key, merged)
 
@@ -221,30 +225,24 @@ def _cache(told: PublishedShape, layers: int, assumed: list[str]) -> tuple[float
     return 2.0 * heads * (told.head_dim or 128) * kv_layers, heads
 
 
-def _latent_width(
-    attention: Attention | None, known: PublishedShape | None
-) -> int | None:
-    if attention is None:
-        return known.latent_width if known else None
+def _latent_width(attention: Attention, known: PublishedShape) -> int | None:
     if attention.kv_lora_rank is not None:
         return attention.kv_lora_rank + (attention.qk_rope_head_dim or 0)
-    return _LATENT_WIDTH if attention.kind in LATENT_KINDS else None
+    if attention.kind in LATENT_KINDS:
+        return _LATENT_WIDTH
+    return None if attention.kind else known.latent_width
 
 
 def _kv_layers(
-    attention: Attention | None, layers: int | None, known: PublishedShape | None
+    attention: Attention, layers: int | None, known: PublishedShape
 ) -> int | None:
-    if known is not None and known.kv_layers is not None:
+    if known.kv_layers is not None:
         return known.kv_layers
-    if attention is None or layers is None:
+    if layers is None:
         return None
     if attention.full_attention_interval:
         return layers // attention.full_attention_interval
     return layers // 2 if attention.kind == "gqa_swa" else None
-
-
-def _either(*values: int | None) -> int | None:
-    return next((value for value in values if value), None)
 
 
 def _tail(name: str) -> str:

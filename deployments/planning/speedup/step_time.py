@@ -1,5 +1,6 @@
 """How long one step of the target model takes: a roofline over weights, KV cache and compute."""
 
+import math
 from dataclasses import dataclass
 
 from deployments.planning.speedup.accelerators import Accelerator
@@ -114,19 +115,25 @@ class Roofline:
     def step(self, sequences: int, queries: int) -> StepTime:
         """Return the time of a step in which every sequence brings so many query tokens.
 
-        Memory and compute overlap as sqrt(memory^2 + compute^2); launches, the host and collectives
-        come on top.
+        Matrix products and attention are kernels after one another; within each, memory and compute
+        overlap as sqrt(memory^2 + compute^2). Launches, the host and collectives come on top.
         """
-        memory = self._memory_ms(sequences, queries)
-        compute = self._compute_ms(sequences * queries)
+        tokens = sequences * queries
+        weights, products = (
+            self._weights_ms(sequences, queries),
+            self._products_ms(tokens),
+        )
+        cache, attention = self._cache_ms(sequences), self._attention_ms(tokens)
         constants = self.constants
         fixed = constants.step_ms + self.shape.layers * constants.layer_ms
         if self.serving.devices > 1:
-            fixed += self._collectives_ms(sequences * queries)
+            fixed += self._collectives_ms(tokens)
         return StepTime(
-            total_ms=(memory * memory + compute * compute) ** 0.5 + fixed,
-            memory_ms=memory,
-            compute_ms=compute,
+            total_ms=math.hypot(weights, products)
+            + math.hypot(cache, attention)
+            + fixed,
+            memory_ms=weights + cache,
+            compute_ms=products + attention,
         )
 
     def prompt_ms_per_token(self) -> float | None:
@@ -140,29 +147,39 @@ class Roofline:
         rate = self.serving.devices * self.rates.prompt_operations_per_ms
         return operations / rate / output
 
-    def _memory_ms(self, sequences: int, queries: int) -> float:
-        shape, serving, copies = self.shape, self.serving, self.serving.data_parallel
+    def _weights_ms(self, sequences: int, queries: int) -> float:
+        shape, serving = self.shape, self.serving
         routed = sequences * (1 + (queries - 1) * self.constants.window_spread)
         parameters = (
-            shape.dense_parameters * copies
+            shape.dense_parameters * serving.data_parallel
             + shape.expert_parameters * shape.experts_share(routed)
         )
-        shards = min(serving.devices / copies, shape.kv_shards)
-        cached = (
-            shape.kv_values * _CACHE_BYTES * shape.context_read(serving.context_tokens)
-        )
         read = parameters * self.rates.weight_bytes / serving.devices
-        read += sequences / copies * cached / shards
         return read / self.rates.bytes_per_ms
 
-    def _compute_ms(self, tokens: int) -> float:
-        shape, rates = self.shape, self.rates
+    def _cache_ms(self, sequences: int) -> float:
+        shape, serving = self.shape, self.serving
+        shards = min(serving.devices / serving.data_parallel, shape.kv_shards)
+        context = shape.context_read(serving.context_tokens)
+        cached = shape.kv_values * _CACHE_BYTES * context
+        return (
+            sequences
+            / serving.data_parallel
+            * cached
+            / shards
+            / self.rates.bytes_per_ms
+        )
+
+    def _products_ms(self, tokens: int) -> float:
+        operations = 2 * tokens * self.shape.active_parameters
+        return operations / self.rates.operations_per_ms / self.serving.devices
+
+    def _attention_ms(self, tokens: int) -> float:
+        shape = self.shape
         width = _LATENT_WIDTHS if shape.latent_attention else shape.hidden_size
         context = shape.context_read(self.serving.context_tokens)
-        linear = 2 * tokens * shape.active_parameters / rates.operations_per_ms
-        attention = 4 * tokens * context * shape.layers * width
-        attention /= rates.bf16_operations_per_ms
-        return (linear + attention) / self.serving.devices
+        operations = 4 * tokens * context * shape.layers * width
+        return operations / self.rates.bf16_operations_per_ms / self.serving.devices
 
     def _collectives_ms(self, tokens: int) -> float:
         devices, copies = self.serving.devices, self.serving.data_parallel
