@@ -1,5 +1,6 @@
 """Limits of this panel on sizes and text, where the Docker Engine would take anything."""
 
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 
@@ -7,6 +8,7 @@ from deployments.planning.canonical import Json, canonical_json
 from deployments.planning.container import ContainerSpec
 from deployments.planning.errors import PlanningError
 from deployments.planning.plan import Plan
+from deployments.planning.revision import RevisionSpec
 
 ARGUMENT_BYTES = 8 << 10
 COMMAND_BYTES = 64 << 10
@@ -15,6 +17,8 @@ LABEL_BYTES = 4 << 10
 NAME_CHARACTERS = 63
 PLAN_BYTES = 256 << 10
 DEEPEST = 32
+HOST_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]*")
 FORBIDDEN_CATEGORIES = frozenset(("Cc", "Cf", "Co", "Cs", "Zl", "Zp"))
 
 
@@ -30,6 +34,27 @@ def refuse_oversized(plan: Plan) -> None:
     if size > PLAN_BYTES:
         raise PlanningError(
             f"The plan takes {size} bytes; {PLAN_BYTES} is the most. Split the deployment."
+        )
+
+
+def refuse_odd_names(spec: RevisionSpec) -> None:
+    """Check the words of a revision that become words of a command or names of folders.
+
+    Raises:
+        PlanningError: a host name, the image or the served name could be read as something else.
+    """
+    for role in spec.roles:
+        for host in role.hosts:
+            if HOST_NAME.fullmatch(host) is None:
+                raise PlanningError(
+                    f"The host name {host!r} may hold letters, digits, dots, dashes and "
+                    "underscores only."
+                )
+    if spec.image is not None and IMAGE.fullmatch(spec.image) is None:
+        raise PlanningError(f"{spec.image!r} is not an image reference.")
+    if (spec.served_model_name or "").startswith("-"):
+        raise PlanningError(
+            f"The served name {spec.served_model_name!r} may not begin with a dash."
         )
 
 

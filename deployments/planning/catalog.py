@@ -1,6 +1,7 @@
 """TargetModel, Checkpoint, Drafter: what is known about a model, and who says so."""
 
 import difflib
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -15,6 +16,7 @@ from deployments.planning.reading import read_document
 from deployments.planning.serving import ServingProfile
 
 _STRICT = ConfigDict(extra="forbid")
+_DIRECTORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,6 +208,7 @@ def parse_target_model(document: Json) -> TargetModel:
     _refuse_repeated(
         [drafter.key for drafter in model.drafters], f"drafter of {model.key}"
     )
+    _refuse_outside(model)
     for drafter in model.drafters:
         for checkpoint in drafter.checkpoints:
             if checkpoint not in keys:
@@ -214,6 +217,17 @@ def parse_target_model(document: Json) -> TargetModel:
                     f"{checkpoint}, which the entry does not have."
                 )
     return model
+
+
+def _refuse_outside(model: TargetModel) -> None:
+    names = [checkpoint.directory for checkpoint in model.checkpoints]
+    names += [drafter.directory for drafter in model.drafters]
+    for name in names:
+        if _DIRECTORY.fullmatch(name) is None:
+            raise PlanningError(
+                f"The directory {name!r} of {model.key} is not one plain name under the model "
+                "root; use letters, digits, dots, dashes and underscores."
+            )
 
 
 def _with_normal_methods(document: Json) -> Json:

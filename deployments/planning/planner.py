@@ -3,7 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from deployments.planning.caps import refuse_odd_text, refuse_oversized
+from deployments.planning.caps import (
+    refuse_odd_names,
+    refuse_odd_text,
+    refuse_oversized,
+)
 from deployments.planning.catalog import Checkpoint, TargetModel
 from deployments.planning.context import PlanContext
 from deployments.planning.decision import OFF, Question, decide, find_drafter
@@ -39,6 +43,7 @@ def make_plan(
             the topology, or the sizes a person gave do not divide.
     """
     refuse_odd_text(to_document(spec))
+    refuse_odd_names(spec)
     spec = _in_order(spec)
     used = _used_hosts(spec, hosts, settings)
     practice = is_practice(spec.image)

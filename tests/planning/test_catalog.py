@@ -164,3 +164,14 @@ def test_unknown_model_suggests_near_ones() -> None:
         PlanningError, match=r"no model 'Qwen/Qwen3-72B'; did you mean Qwen/Qwen3-32B"
     ):
         find_target_model(documents(), "Qwen/Qwen3-72B")
+
+
+@pytest.mark.parametrize("directory", ["../etc", "/etc", "a/b", "", ".hidden", "$HOME"])
+def test_directory_outside_the_model_root_is_refused(directory: str) -> None:
+    entry = _entry()
+    checkpoints = entry["checkpoints"]
+    assert isinstance(checkpoints, list)
+    assert isinstance(checkpoints[0], dict)
+    checkpoints[0]["directory"] = directory
+    with pytest.raises(PlanningError, match="not one plain name under the model root"):
+        parse_target_model(entry)

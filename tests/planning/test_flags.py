@@ -88,3 +88,11 @@ def test_harmless_flags_reach_the_command(flag: str, value: str) -> None:
 
 def test_dollar_in_a_value_is_refused() -> None:
     assert _codes("--seed", "${HOST_ADDRESS}") == {"FLAG_VALUE_HAS_DOLLAR"}
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [("--trust-remote-code", {"FLAG_VALUE_IS_FLAG"}), ("-1", set())],
+)
+def test_value_that_is_a_flag_is_refused(value: str, expected: set[str]) -> None:
+    assert _codes("--seed", value) == expected

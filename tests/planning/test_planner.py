@@ -91,6 +91,20 @@ REFUSED: list[tuple[str, Callable[[], Plan]]] = [
         ),
     ),
     (
+        "The host name '../etc' may hold letters",
+        lambda: plan(combined(LLAMA, "../etc"), gpu("../etc")),
+    ),
+    (
+        "'--privileged' is not an image reference",
+        lambda: plan(combined(LLAMA, "gpu-1", image="--privileged"), gpu()),
+    ),
+    (
+        "served name '--trust-remote-code' may not begin with a dash",
+        lambda: plan(
+            combined(LLAMA, "gpu-1", served_model_name="--trust-remote-code"), gpu()
+        ),
+    ),
+    (
         "holds invisible characters",
         lambda: plan(combined(LLAMA, "gpu-1", served_model_name="chat\u202e"), gpu()),
     ),

@@ -109,6 +109,14 @@ def flag_rules(context: PlanContext) -> Iterator[Finding]:
                 "Write the value itself.",
             )
 
+        if value.startswith("-") and not value[1:2].isdigit():
+            yield _finding(
+                "FLAG_VALUE_IS_FLAG",
+                flag,
+                f"The value of {flag} begins with a dash and would be read as another flag.",
+                "Write one flag with its own value.",
+            )
+
 
 def canonical_flag(flag: str, known: tuple[str, ...]) -> tuple[str, ...]:
     """Resolve short names, underscores, dotted keys, ``--no-`` forms and abbreviations.
