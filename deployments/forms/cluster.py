@@ -12,11 +12,29 @@ from deployments.services.clusters import ClusterPolicy
 ARROW = "->"
 LARGEST_TEXT = 10_000
 FORBIDDEN_IN_PATHS = ("..", ":", ",", "//")
-SYSTEM_DIRECTORIES = ("boot", "dev", "etc", "proc", "root", "run", "sys", "usr", "var")
+SYSTEM_DIRECTORIES = (
+    "/boot",
+    "/dev",
+    "/etc",
+    "/proc",
+    "/root",
+    "/run",
+    "/sys",
+    "/var/lib",
+    "/var/run",
+)
 
 
 def _lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _touches_system(path: str) -> bool:
+    """Whether the directory holds one of the system's, or lies in one."""
+    return any(
+        f"{path}/".startswith(f"{system}/") or f"{system}/".startswith(f"{path}/")
+        for system in SYSTEM_DIRECTORIES
+    )
 
 
 class RewritesField(forms.CharField):
@@ -70,8 +88,7 @@ class PathsField(forms.CharField):
     def _path(self, line: str) -> str:
         path = line.rstrip("/")
         climbs = any(part in path for part in FORBIDDEN_IN_PATHS)
-        top = path.strip("/").split("/")[0]
-        if not path.startswith("/") or climbs or top in SYSTEM_DIRECTORIES:
+        if not path.startswith("/") or climbs or _touches_system(path):
             raise ValidationError(
                 _(
                     "“%(line)s” is no directory that plans may mount; write an absolute path such as /data/models."

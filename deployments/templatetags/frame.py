@@ -9,7 +9,7 @@ from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest
 from django.template import Context
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.utils.translation import get_language, get_language_info
 from django.utils.translation import gettext_lazy as _
 
@@ -95,23 +95,15 @@ def _groups(request: HttpRequest, waiting: int) -> tuple[tuple[Entry, ...], ...]
     return tuple(
         tuple(
             Entry(
-                url=url,
+                url=reverse(name),
                 label=label,
                 current=name == section,
                 waiting=waiting if name == "approval-list" else 0,
             )
             for name, label in group
-            if (url := _address(name))
         )
         for group in GROUPS
     )
-
-
-def _address(name: str) -> str:
-    try:
-        return reverse(name)
-    except NoReverseMatch:
-        return ""
 
 
 def section_of(view_name: str) -> str:
