@@ -10,7 +10,7 @@ from deployments.planning.caps import (
 )
 from deployments.planning.catalog import Checkpoint, TargetModel
 from deployments.planning.context import PlanContext
-from deployments.planning.decision import OFF, Question, decide, find_drafter
+from deployments.planning.decision import OFF, decide
 from deployments.planning.documents import to_document
 from deployments.planning.engines.profile import EngineProfile, find_profile
 from deployments.planning.errors import PlanningError
@@ -25,6 +25,7 @@ from deployments.planning.rules import find_all
 from deployments.planning.sizes import role_settings
 from deployments.planning.snapshot import ClusterSettings, HostSnapshot
 from deployments.planning.topology import LayoutRequest, lay_out
+from deployments.planning.verdict import Question, find_drafter
 
 ROLE_ORDER = tuple(Role)
 DEFAULT_MODEL_ROOT = 1

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from deployments.planning.canonical import Json
 from deployments.planning.catalog import Checkpoint, TargetModel
 from deployments.planning.counts import recommended
-from deployments.planning.decision import OFF, Question, decide, find_drafter
+from deployments.planning.decision import OFF, decide
 from deployments.planning.documents import to_document
 from deployments.planning.engines.profile import find_profile
 from deployments.planning.errors import PlanningError
@@ -13,6 +13,7 @@ from deployments.planning.methods import Method
 from deployments.planning.plan import Decision, Role
 from deployments.planning.platforms import find_platform
 from deployments.planning.revision import SpeculationChoice
+from deployments.planning.verdict import Question, find_drafter
 
 WIDE_NAMES = {"cuda": "nvidia", "ascend": "ascend-a3"}
 

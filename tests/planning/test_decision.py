@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 
-from deployments.planning.decision import Question, decide
+from deployments.planning.decision import decide
 from deployments.planning.engines.profile import find_profile
 from deployments.planning.methods import Method
 from deployments.planning.plan import Decision
 from deployments.planning.platforms import find_platform
 from deployments.planning.recommendation import recommend, recommendation_answer
 from deployments.planning.revision import SpeculationChoice
+from deployments.planning.verdict import Question
 from tests.planning.builders import a3, codes, combined, gpu, plan, shipped
 
 Row = tuple[str, str, str | None, str, int, str | None]

@@ -115,7 +115,7 @@ def _places(spec: ContainerSpec) -> Iterator[tuple[str, ...]]:
         yield ("--device", shell_word(mapping))
     for request in spec.device_requests:
         ids = ",".join(request.device_ids)
-        yield ("--gpus", shell_word(f'"device={ids}"'))
+        yield ("--gpus", shell_word(f'driver={request.driver},"device={ids}"'))
     for mount in spec.mounts:
         ending = ",readonly" if mount.read_only else ""
         text = f"type=bind,source={mount.source},target={mount.target}{ending}"
