@@ -1,6 +1,6 @@
 """The fleet as pages show it: clusters, hosts, and devices in runs of one holder."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -10,40 +10,17 @@ from django.db.models import Prefetch, QuerySet
 from deployments.models import (
     Booking,
     Cluster,
-    Device,
     Host,
-    Platform,
     Reachability,
-    ReleaseState,
     Replica,
     ReplicaState,
     User,
 )
 from deployments.models.scope import ScopedQuerySet
+from deployments.selectors.device_cells import DEVICES_PER_CARD, CellRun, cell_runs
 
 CLOCK_WARNING_MS = 2000
 """A host whose clock differs by more shifts its samples visibly; the page says so."""
-
-DEVICES_PER_CARD = {Platform.ASCEND_A3.value: 2}
-"""An Atlas A3 card carries two dies, each of which the runtime counts as a device."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CellRun:
-    """Neighbouring devices of one holder; ``cards`` groups their numbers as they sit on cards.
-
-    ``kind`` is used, prefill, held (booked by a release that is not live), alien (reported
-    unhealthy), stale (free when last seen) or free. ``replica`` is ``None`` for the last three.
-    """
-
-    kind: str
-    cards: tuple[tuple[int, ...], ...]
-    replica: Replica | None = None
-
-    @property
-    def count(self) -> int:
-        """How many devices the run has."""
-        return sum(len(card) for card in self.cards)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +135,7 @@ def replicas_on(host: Host) -> ScopedQuerySet[Replica]:
 def _hosts() -> QuerySet[Host]:
     held = Booking.objects.filter(
         released_at=None, device__isnull=False
-    ).select_related("replica__release__deployment")
+    ).select_related("replica__release__deployment", "replica__release__plan")
     return Host.objects.order_by("name").prefetch_related(
         "devices", Prefetch("bookings", queryset=held)
     )
@@ -186,48 +163,11 @@ def _host_line(host: Host) -> HostLine:
     devices = list(host.devices.all())
     return HostLine(
         row=host,
-        runs=_runs(host, devices, holders),
+        runs=cell_runs(host, devices, holders),
         device_count=len(devices),
         booked=len(holders),
         cards_of_two=host.platform in DEVICES_PER_CARD,
     )
-
-
-def _runs(
-    host: Host, devices: Sequence[Device], holders: dict[int, Replica]
-) -> tuple[CellRun, ...]:
-    unreachable = host.reachability == Reachability.UNREACHABLE
-
-    def key(device: Device) -> tuple[str, str]:
-        replica = holders.get(device.number)
-        kind = _kind(device, replica, unreachable=unreachable)
-        return kind, str(replica.pk) if replica else ""
-
-    per_card = DEVICES_PER_CARD.get(host.platform, 1)
-    runs = []
-    for (kind, _holder), group in groupby(devices, key=key):
-        numbers = [device.number for device in group]
-        runs.append(
-            CellRun(
-                kind=kind,
-                cards=tuple(
-                    tuple(card)
-                    for _card, card in groupby(numbers, key=lambda n: n // per_card)
-                ),
-                replica=holders.get(numbers[0]),
-            )
-        )
-    return tuple(runs)
-
-
-def _kind(device: Device, replica: Replica | None, *, unreachable: bool) -> str:
-    if replica is None:
-        if device.healthy is False:
-            return "alien"
-        return "stale" if unreachable else "free"
-    if replica.release.state != ReleaseState.LIVE:
-        return "held"
-    return "prefill" if replica.role == "prefill" else "used"
 
 
 def _equipment(hosts: Iterable[Host]) -> tuple[Equipment, ...]:
