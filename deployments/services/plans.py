@@ -178,9 +178,13 @@ def _same_open_request(
 
 
 def _store(user: User, deployment: Deployment, value: PlanValue) -> Plan:
+    # The number that was planned, so that two submissions at once collide here.
+    number = value.revision["number"]
+    if not isinstance(number, int):
+        raise TypeError("a revision's number is an integer")
     revision = Revision.objects.create(
         deployment=deployment,
-        number=next_revision_number(deployment.cluster, deployment.name),
+        number=number,
         document=to_document(value.revision),
         created_by=user,
     )
