@@ -43,7 +43,8 @@ class StepLine:
 class CommandView:
     """The command of one role, on the host of its first replica."""
 
-    title: str
+    role: str
+    host: str
     text: str
 
 
@@ -217,7 +218,8 @@ def _commands(plan: Plan) -> list[CommandView]:
         seen.setdefault(replica.role, replica)
     return [
         CommandView(
-            title=f"{role.value}, {replica.host}",
+            role=role.value,
+            host=replica.host,
             text=readable_command(replica.container.command),
         )
         for role, replica in seen.items()

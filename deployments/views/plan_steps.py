@@ -8,9 +8,9 @@ from django.utils.translation import gettext as _
 
 from deployments.forms.wizard.draft import Draft
 from deployments.forms.wizard.form import offers_practice
-from deployments.forms.wizard.spec import chosen_hosts, role_hosts, workload_from
+from deployments.forms.wizard.spec import chosen_hosts, role_hosts
 from deployments.forms.wizard.steps import PLATFORM, Step
-from deployments.forms.wizard.workloads import PRESETS, preset_of
+from deployments.forms.wizard.workloads import PRESETS
 from deployments.models import User
 from deployments.planning.decision import OFF
 from deployments.planning.engines.arguments import flag_values
@@ -120,12 +120,12 @@ def hardware_step(user: User, draft: Draft) -> Context:
 
 def workload_step(user: User, draft: Draft) -> Context:
     """The presets, and what each of them would change in the plan."""
-    current = preset_of(workload_from(draft.form))
+    answers = _workload_answers(draft)
     return {
         "presets": PRESETS,
         "own_numbers": draft.form.value("preset") == "own",
-        "answers": _workload_answers(draft),
-        "current_preset": current,
+        "answers": answers,
+        "same_answer": len({(line[2], *line[3]) for line in answers}) == 1,
     }
 
 

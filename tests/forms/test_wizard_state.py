@@ -6,14 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deployments.forms.wizard.draft import DEVICES_UNASKED, export_hosts
-from deployments.forms.wizard.form import WizardForm
+from deployments.forms.wizard.form import WizardForm, suggested_name
 from deployments.forms.wizard.spec import (
     PRACTICE_REFERENCE,
     address_of_spec,
     chosen_hosts,
     role_hosts,
     spec_from,
-    suggested_name,
     workload_from,
 )
 from deployments.forms.wizard.steps import Step

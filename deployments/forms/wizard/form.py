@@ -1,5 +1,6 @@
 """WizardForm: the whole state of the wizard, read from an address and written back to one."""
 
+import re
 from collections.abc import Iterator
 
 from django.http import QueryDict
@@ -26,7 +27,7 @@ from deployments.models import TargetModel
 from deployments.planning.catalog import TargetModel as CatalogEntry
 from deployments.planning.errors import PlanningError
 from deployments.planning.methods import Method
-from deployments.planning.revision import Topology
+from deployments.planning.revision import Topology, Workload
 from deployments.selectors.planning_inputs import catalog_entry
 from deployments.selectors.wizard import ClusterChoice, WizardChoices
 
@@ -35,6 +36,7 @@ NOT_STATE = frozenset(
 )
 ONLY_HERE = frozenset({"q", "has"})
 PINS = 2
+LONGEST_NAME = 40
 
 
 class WizardForm(
@@ -54,6 +56,9 @@ class WizardForm(
         self.entry: CatalogEntry | None = None
         for role in ROLES:
             self.fields.update(role_fields(role))
+        unasked = Workload()
+        for name in ("input_tokens", "output_tokens", "concurrency"):
+            self.fields[name].widget.attrs["placeholder"] = getattr(unasked, name)
 
     @property
     def unknown_keys(self) -> list[str]:
@@ -156,6 +161,7 @@ class WizardForm(
                 )
             return
         self.model_row = row
+        self.fields["name"].widget.attrs["placeholder"] = suggested_name(key)
         try:
             self.entry = catalog_entry(row)
         except PlanningError as error:
@@ -213,6 +219,13 @@ class WizardForm(
             )
         elif len(pins) > PINS:
             self.add_error("pin", _("Two methods stand side by side; take one away."))
+
+
+def suggested_name(model_key: str) -> str:
+    """A deployment name made of a catalog key, without the organisation in front."""
+    model = model_key.rpartition("/")[2].lower()
+    slug = re.sub(r"[^a-z0-9]+", "-", model).strip("-")
+    return slug[:LONGEST_NAME].strip("-") or "deployment"
 
 
 def shown_fields(form: WizardForm) -> set[str]:

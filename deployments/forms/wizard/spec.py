@@ -1,13 +1,12 @@
 """The wizard's state as a RevisionSpec, and a RevisionSpec as an address of the wizard."""
 
-import re
 from dataclasses import dataclass
 
 from django.http import QueryDict
 
 from deployments.forms.wizard.details import OWN_IMAGE, PRACTICE_IMAGE
 from deployments.forms.wizard.flags import write_flags
-from deployments.forms.wizard.form import WizardForm
+from deployments.forms.wizard.form import WizardForm, suggested_name
 from deployments.forms.wizard.steps import (
     CLUSTER,
     Step,
@@ -30,7 +29,6 @@ from deployments.planning.revision import (
 )
 
 PRACTICE_REFERENCE = f"{PRACTICE_REPOSITORY}:{PRACTICE.default_engine_version}"
-LONGEST_NAME = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +113,6 @@ def workload_from(form: WizardForm) -> Workload:
         concurrency=read.number("concurrency") or unasked.concurrency,
         goal=Goal(read.text("goal") or Goal.BALANCED),
     )
-
-
-def suggested_name(model_key: str) -> str:
-    """A deployment name made of a catalog key, without the organisation in front."""
-    model = model_key.rpartition("/")[2].lower()
-    slug = re.sub(r"[^a-z0-9]+", "-", model).strip("-")
-    return slug[:LONGEST_NAME].strip("-") or "deployment"
 
 
 def address_of_spec(
