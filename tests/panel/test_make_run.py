@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,7 +60,14 @@ class Lab:
         return self.process.wait(timeout=60)
 
 
-def start(folder: Path, repository: Path, port: int) -> Lab:
+def start(
+    folder: Path,
+    repository: Path,
+    port: int,
+    *,
+    command: Sequence[str] = (sys.executable, "-m", "panel.supervisor"),
+    timeout_s: float = START_S,
+) -> Lab:
     """Start a supervisor and wait until it is ready or has given up."""
     environment = {
         key: value
@@ -70,7 +77,7 @@ def start(folder: Path, repository: Path, port: int) -> Lab:
     output = folder / f"output-{time.monotonic_ns()}"
     with output.open("w") as file:
         process = subprocess.Popen(
-            [sys.executable, "-m", "panel.supervisor"],
+            command,
             cwd=repository,
             env={**environment, "LAB_DIRECTORY": str(folder), "PORT": str(port)},
             stdout=file,
@@ -78,7 +85,7 @@ def start(folder: Path, repository: Path, port: int) -> Lab:
             text=True,
         )
     lab = Lab(folder=folder, port=port, process=process, output=output)
-    wait_until(lab.ready, timeout_s=START_S, interval_s=0.1)
+    wait_until(lab.ready, timeout_s=timeout_s, interval_s=0.1)
     return lab
 
 
@@ -146,6 +153,27 @@ def test_parts_end_when_the_supervisor_is_killed_and_come_back_when_they_are(
     lab.process.kill()
     lab.process.wait()
     assert wait_until(lambda: lab.group() == set(), timeout_s=40), lab.group()
+
+
+@pytest.mark.slow
+def test_fresh_clone_runs_with_nothing_but_what_the_runtime_lock_installs(
+    tmp_path: Path, repository: Path
+) -> None:
+    """The environment of the tests holds more, which hides what is missing."""
+    clone = tmp_path / "clone"
+    clone_it = ["git", "clone", "--quiet", str(repository), str(clone)]
+    subprocess.run(clone_it, check=True)
+    make = ("make", "run", f"PYTHON={sys.executable}")
+    lab = start(tmp_path, clone, free_port(), command=make, timeout_s=600)
+    try:
+        assert "ready:" in lab.text(), lab.text()
+        assert wait_until(lambda: lab.worker_ready("default"), timeout_s=60)
+    finally:
+        for pid in lab.group():
+            if "panel.supervisor" in command_of(pid):
+                os.kill(pid, signal.SIGINT)
+        lab.process.wait(timeout=60)
+    assert wait_until(lambda: lab.group() == set(), timeout_s=20)
 
 
 def command_of(pid: int) -> str:
