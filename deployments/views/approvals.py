@@ -24,11 +24,12 @@ from deployments.selectors.approvals import (
     waiting_lines,
 )
 from deployments.selectors.plans import stored_plan
+from deployments.selectors.votes import team_of
 from deployments.services.approvals import decide, withdraw
 from deployments.services.errors import UseCaseError
 from deployments.services.releases import start_release
 from deployments.views.answers import archive, refusal_status
-from deployments.views.people import person
+from deployments.views.people import PanelRequest, person, refuse_without_role
 
 
 @require_safe
@@ -48,11 +49,12 @@ def approval(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 
 
 @require_POST
-def approval_decide(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+def approval_decide(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
     """Approve or reject exactly the digest that was shown."""
     row = _find(request, pk)
     form = DecisionForm(request.POST)
     if not form.is_valid():
+        refuse_without_role(request, team_of(row))
         return _page(request, row, form=form, status=422)
     decision = Decision(form.cleaned_data["decision"])
     try:
@@ -85,11 +87,12 @@ def approval_withdraw(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 
 
 @require_POST
-def approval_release(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+def approval_release(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
     """Deploy the approved plan; a second click finds the first one's release."""
     row = _find(request, pk)
     form = ActForm(request.POST)
     if not form.is_valid():
+        refuse_without_role(request, team_of(row))
         error = _("This page is out of date. Look at it again, then deploy.")
         return _page(request, row, status=422, error=error)
     try:

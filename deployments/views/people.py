@@ -3,7 +3,6 @@
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
-
 from django_htmx.middleware import HtmxDetails
 
 from deployments.models import Team, User

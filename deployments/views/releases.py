@@ -22,7 +22,7 @@ from deployments.services.releases import (
     stop_release,
 )
 from deployments.views.answers import refusal_status
-from deployments.views.people import person
+from deployments.views.people import PanelRequest, person, refuse_without_role
 
 End = Callable[[User, Release, str], Command]
 
@@ -56,21 +56,22 @@ def cancel(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 
 
 @require_POST
-def stop(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+def stop(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
     """Stop the containers."""
     return _end(request, pk, stop_release, _("The containers are being stopped."))
 
 
 @require_POST
-def remove(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+def remove(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
     """Remove the stopped containers."""
     return _end(request, pk, remove_release, _("The containers are being removed."))
 
 
-def _end(request: HttpRequest, pk: uuid.UUID, end: End, said: str) -> HttpResponse:
+def _end(request: PanelRequest, pk: uuid.UUID, end: End, said: str) -> HttpResponse:
     row = _find(request, pk)
     form = ActForm(request.POST)
     if not form.is_valid():
+        refuse_without_role(request, row.deployment.cluster.team)
         error = _("This page is out of date. Look at it again, then repeat.")
         return _page(request, row, status=422, error=error)
     try:
