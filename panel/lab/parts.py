@@ -28,6 +28,8 @@ def parts(port: int, logs: Path, environment: Mapping[str, str]) -> list[Child]:
         "--worker-class=gthread",
         f"--threads={WEB_THREADS}",
         "--graceful-timeout=5",
+        # The wizard's state is its address; the most that gunicorn allows.
+        "--limit-request-line=8190",
         "--no-control-socket",
         "--access-logfile=-",
         "panel.wsgi:application",
