@@ -131,7 +131,9 @@ def test_a_model_that_is_not_there_is_404(as_alice: Client) -> None:
 
 def test_a_model_shows_facts_with_sources_and_leads_to_a_plan(as_alice: Client) -> None:
     """Unknown facts are "no data"; the button carries the catalog key, encoded."""
-    row = factories.TargetModelFactory.create(key="example/a&b")
+    row = factories.TargetModelFactory.create(
+        key="example/a&b", document=model_document("example/a-b")
+    )
     response = as_alice.get(f"/catalog/{row.pk}/")
     page = parsed(response)
     facts = text_of(response, ".sourced")
