@@ -47,6 +47,7 @@ messages: dev ## collect the texts to translate (needs gettext)
 		--ignore .venv --ignore var --ignore staticfiles --ignore tests
 
 practice-image: venv ## build the practice image on the local Docker Engine
+	@$(VENV)/python manage.py migrate --verbosity 0
 	@$(VENV)/python manage.py build_practice_image
 
 oracles: dev ## score the command line with recorded cases (CASES=/path/to/score_cases.py)
