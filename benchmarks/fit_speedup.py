@@ -1,7 +1,6 @@
 """``fit_speedup.py [--check]``: fit the constants of the speed model and write them."""
 
 import argparse
-import hashlib
 import json
 import sys
 from dataclasses import asdict
@@ -47,7 +46,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def fitted_document() -> dict[str, Json]:
     """Return the constants, their priors, and the error bands of predictions."""
-    rows = read_points(SHIPPED_POINTS).measurements
+    points = read_points(SHIPPED_POINTS)
+    rows = points.measurements
     values = asdict(fit(rows))
     unseen = left_out_errors(rows)
     calibrated = calibrated_errors(rows, unseen)
@@ -55,7 +55,7 @@ def fitted_document() -> dict[str, Json]:
         "fitted_on": {
             "rows": len(rows),
             "sources": len({row.source for row in rows}),
-            "points_sha256": hashlib.sha256(SHIPPED_POINTS.read_bytes()).hexdigest(),
+            "points_sha256": points.digest(),
         },
         "constants": {
             name: {

@@ -1,7 +1,6 @@
 """``speedup_accuracy.py [--points FILE.csv] [--json]``: the speed model against measurements."""
 
 import argparse
-import hashlib
 import json
 import sys
 from pathlib import Path
@@ -22,18 +21,15 @@ def main(arguments: list[str] | None = None) -> int:
     fit = shipped_fit()
     try:
         points = read_points(options.points)
-        found = report(points, fit.constants, fitted_file=_fitted(options.points))
+        found = report(
+            points, fit.constants, fitted_file=points.digest() == fit.points_sha256
+        )
     except (OSError, KeyError, ValueError) as error:
         sys.stderr.write(f"{options.points} cannot be used: {error}\n")
         return 2
     text = json.dumps(as_document(found)) if options.json else as_text(found)
     sys.stdout.write(text + "\n")
     return 0
-
-
-def _fitted(path: Path) -> bool:
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return digest == shipped_fit().points_sha256
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Published measurements of speculation as cases of the speed model, and why some cannot be used."""
 
 import csv
+import hashlib
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,6 +94,14 @@ class Points:
     rows: int
     measurements: tuple[Measurement, ...]
     left_out: dict[str, str]
+
+    def digest(self) -> str:
+        """Return the SHA-256 of what a fit uses: who measured what, in the order of the keys."""
+        lines = sorted(
+            f"{row.key},{row.source},{row.count},{row.sequences},{row.length:g},{row.speedup:g}"
+            for row in self.measurements
+        )
+        return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 def read_points(path: Path) -> Points:
