@@ -64,8 +64,8 @@ def is_detail(name: str) -> bool:
 def image_text(container: ContainerSpec) -> str:
     """The image as it is asked for, and what exactly that was when the plan was made."""
     image = container.image
-    exact = image.digest or image.image_id
-    return f"{image.reference} ({exact or 'not on the host when planned'})"
+    exact = [one for one in (image.digest, image.image_id) if one]
+    return f"{image.reference} ({', '.join(exact) or 'not on the host when planned'})"
 
 
 def _flag_settings(command: tuple[str, ...]) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,58 @@
+"""Every statement of the advice can be said in another language."""
+
+import pytest
+
+from deployments.selectors.advice_words import SENTENCES, TONES, VERDICTS, sentence
+from deployments.telemetry.acceptance_history import Counts
+from deployments.telemetry.advice import Statement, Verdict, advise
+
+CASES = [
+    (
+        "mtp",
+        3,
+        Counts(accepted=580, drafted=609, num_drafts=203, per_position=(200, 195, 185)),
+    ),
+    (
+        "mtp",
+        3,
+        Counts(accepted=406, drafted=609, num_drafts=203, per_position=(183, 132, 91)),
+    ),
+    (
+        "mtp",
+        3,
+        Counts(accepted=100, drafted=609, num_drafts=203, per_position=(90, 8, 2)),
+    ),
+    ("mtp", 3, Counts(accepted=0, drafted=900, num_drafts=300, per_position=(0, 0, 0))),
+    ("mtp", 3, Counts(accepted=6, drafted=9, num_drafts=3, per_position=(3, 2, 1))),
+    ("mtp", None, Counts(accepted=6, drafted=9)),
+    ("ngram", 5, Counts(accepted=600, drafted=1500, num_drafts=300)),
+    ("mtp", 3, Counts(num_drafts=0)),
+]
+
+
+@pytest.mark.parametrize(("method", "count", "counts"), CASES)
+def test_every_statement_has_a_sentence_that_says_the_same(
+    method: str, count: int | None, counts: Counts
+) -> None:
+    advice = advise(method, count, counts)
+    assert advice.statements
+    for statement in advice.statements:
+        assert statement.code in SENTENCES
+        said = sentence(statement).replace("\N{NO-BREAK SPACE}%", "%")
+        assert said.replace(",", "") == statement.text.replace(",", "")
+
+
+def test_every_verdict_has_a_tone_and_a_word() -> None:
+    assert TONES.keys() == VERDICTS.keys() == set(Verdict)
+
+
+def test_numbers_are_grouped_and_unknown_codes_stay_english() -> None:
+    measured = Statement(
+        code="measured_rate",
+        text="",
+        parameters=(("accepted", "12345"), ("drafted", "20000"), ("rate", "61.7%")),
+    )
+    assert sentence(measured) == (
+        "12,345 of 20,000 drafted tokens were accepted: 61.7\N{NO-BREAK SPACE}%."
+    )
+    assert sentence(Statement(code="of tomorrow", text="As it is.")) == "As it is."

@@ -1,0 +1,74 @@
+"""Whose decision counts, and who may be asked."""
+
+import pytest
+
+from deployments.models import ApprovalRequest, RoleGrant, TeamRole, User
+from deployments.selectors.votes import (
+    OBSTACLE_SENTENCES,
+    Obstacle,
+    obstacle,
+    possible_approvers,
+    vote_counts,
+)
+from tests.factories import ClusterFactory, DeploymentFactory, member
+from tests.plan_rows import request_for, stored, vote
+from tests.plan_values import plan_value
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def request_row() -> ApprovalRequest:
+    """A request of alice, who may approve, in a team with bob, who may too."""
+    cluster = ClusterFactory.create()
+    alice = member(cluster.team, "alice", TeamRole.OPERATOR, TeamRole.APPROVER)
+    member(cluster.team, "bob", TeamRole.APPROVER)
+    member(cluster.team, "viewer", TeamRole.VIEWER)
+    deployment = DeploymentFactory.create(cluster=cluster, created_by=alice)
+    return request_for(stored(deployment, plan_value(name=deployment.name)))
+
+
+def person(name: str) -> User:
+    """A person by name."""
+    return User.objects.get(username=name)
+
+
+def test_obstacles_are_named(request_row: ApprovalRequest) -> None:
+    team = request_row.plan.revision.deployment.cluster.team
+    late = member(team, "late", TeamRole.APPROVER)
+    assert obstacle(person("bob"), request_row) is None
+    assert obstacle(person("alice"), request_row) is Obstacle.AUTHOR
+    assert obstacle(person("viewer"), request_row) is Obstacle.NOT_APPROVER
+    assert obstacle(late, request_row) is Obstacle.GRANTED_LATER
+    assert OBSTACLE_SENTENCES.keys() == set(Obstacle)
+
+
+def test_only_people_who_may_decide_are_named(request_row: ApprovalRequest) -> None:
+    team = request_row.plan.revision.deployment.cluster.team
+    member(team, "late", TeamRole.APPROVER)
+    gone = person("bob")
+    assert list(possible_approvers(request_row)) == [gone]
+    gone.is_active = False
+    gone.save()
+    assert list(possible_approvers(request_row)) == []
+
+
+def test_named_people_are_those_without_an_obstacle(
+    request_row: ApprovalRequest,
+) -> None:
+    cluster = request_row.plan.revision.deployment.cluster
+    member(cluster.team, "late", TeamRole.APPROVER)
+    for strict in (True, False):
+        cluster.requires_other_approver = strict
+        cluster.save()
+        ApprovalRequest.objects.update(requires_other_approver=strict)
+        row = ApprovalRequest.objects.get(pk=request_row.pk)
+        free = {user for user in User.objects.all() if obstacle(user, row) is None}
+        assert set(possible_approvers(row)) == free
+
+
+def test_vote_counts_while_the_voter_may_decide(request_row: ApprovalRequest) -> None:
+    ballot = vote(request_row, person("bob"))
+    assert vote_counts(ballot, request_row)
+    RoleGrant.objects.filter(membership__user=person("bob")).delete()
+    assert not vote_counts(ballot, request_row)
