@@ -76,10 +76,8 @@ def _count(context: PlanContext, layout: RoleLayout) -> Count | None:
 
 
 def _asked_of_decode(context: PlanContext) -> int | None:
-    for role in context.spec.roles:
-        if role.role is Role.DECODE:
-            return role.num_speculative_tokens
-    return None
+    decode = (one for one in context.spec.roles if one.role is Role.DECODE)
+    return next((one.num_speculative_tokens for one in decode), None)
 
 
 def _speculative(context: PlanContext, count: Count | None) -> SpeculativeConfig | None:

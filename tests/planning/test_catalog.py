@@ -175,3 +175,17 @@ def test_directory_outside_the_model_root_is_refused(directory: str) -> None:
     checkpoints[0]["directory"] = directory
     with pytest.raises(PlanningError, match="not one plain name under the model root"):
         parse_target_model(entry)
+
+
+def test_count_of_an_unknown_method_is_refused() -> None:
+    counts: list[Json] = [
+        {"method": "eagle9", "num_speculative_tokens": 3, "source": "x"}
+    ]
+    with pytest.raises(PlanningError, match="'eagle9' is not a speculative method"):
+        parse_target_model({**_entry(), "counts": counts})
+
+
+def test_entry_of_another_kind_is_named() -> None:
+    with pytest.raises(PlanningError, match=r"counts\.0"):
+        parse_target_model({**_entry(), "counts": ["mtp"]})
+    assert find_target_model(["noise", *documents()], "GLM-5.2").name == "GLM-5.2"

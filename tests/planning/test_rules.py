@@ -385,3 +385,34 @@ def test_engine_older_than_the_model_is_an_error() -> None:
     finding = next(one for one in made.findings if one.code == "ENGINE_TOO_OLD")
     assert finding.severity is ERROR
     assert "needs vllm 0.40.0 or later" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("config", "told"),
+    [
+        ("{not json", False),
+        ("[1]", False),
+        ('{"cudagraph_capture_sizes":[1,2,8]}', True),
+        ('{"cudagraph_capture_sizes":"all"}', False),
+    ],
+)
+def test_capture_sizes_are_read_from_a_persons_compilation_config(
+    config: str, *, told: bool
+) -> None:
+    made = _llama(count=3, extra_flags=(("--compilation-config", config),))
+    assert ("CAPTURE_SIZES_NOT_MULTIPLES" in codes(made)) is told
+
+
+def test_documented_need_of_a_platform_replaces_the_published_sum() -> None:
+    made = plan(combined(GLM, "a", checkpoint="bf16"), a3("a"))
+    assert "BELOW_DOCUMENTED_HARDWARE" in codes(made)
+    assert "MEMORY_BELOW_MINIMUM" not in codes(made)
+
+
+def test_model_that_nobody_knows_to_have_mtp_gets_no_word_on_its_weights() -> None:
+    unknown = replace(shipped(GLM), has_mtp=None)
+    choice = SpeculationChoice(method="mtp")
+    spec = combined(GLM, "gpu-1", checkpoint="nvfp4", speculation=choice)
+    made = make_plan(spec, unknown, [gpu()], ClusterSettings())
+    assert "METHOD_CLOSED" in codes(made)
+    assert "MTP_WEIGHTS_UNCHECKED" not in codes(made)

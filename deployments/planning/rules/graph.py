@@ -116,15 +116,13 @@ def _coverage(
 
 
 def _flags_of(context: PlanContext, role: Role) -> dict[str, str | None]:
-    for replica in context.replicas:
-        if replica.role is role:
-            return flag_values(replica.container.command)
-    return {}
+    commands = (one.container.command for one in context.replicas if one.role is role)
+    return flag_values(next(commands))
 
 
 def _json_object(text: str | None) -> dict[str, Json]:
     try:
         value = json.loads(text or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
