@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import BinaryIO
 from urllib.parse import quote
 
@@ -13,6 +14,7 @@ from pydantic import JsonValue as Json
 from deployments.docker_api.client import Engine
 from deployments.docker_api.errors import (
     DockerApiError,
+    EngineTimeoutError,
     NotFoundError,
     PullCancelledError,
     PullStalledError,
@@ -113,25 +115,24 @@ def pull_image(
     tag = digest or reference.removeprefix(repository).lstrip(":").partition("@")[0]
     act = f"pull {repository}:{tag or 'latest'}"
     watch = _PullWatch(engine.host, act, limits)
-    with translated(engine.host, act):
-        try:
-            with engine.api.post(
+    try:
+        with (
+            translated(engine.host, act),
+            engine.api.post(
                 engine.url("/images/create"),
                 params={"fromImage": repository, "tag": tag or "latest"},
                 stream=True,
                 timeout=(engine.api.timeout, limits.stall_s),
-            ) as answer:
-                if answer.status_code >= 400:
-                    raise from_answer(
-                        engine.host, act, answer.status_code, message_of(answer.content)
-                    )
-                for message in _messages(answer):
-                    if not on_progress(watch.take(message)):
-                        raise PullCancelledError(
-                            f"The pull of {reference} was cancelled."
-                        )
-        except requests.Timeout as error:
-            raise watch.stalled() from error
+            ) as answer,
+        ):
+            if answer.status_code >= HTTPStatus.BAD_REQUEST:
+                words = message_of(answer.content)
+                raise from_answer(engine.host, act, answer.status_code, words)
+            for message in _messages(answer):
+                if not on_progress(watch.take(message)):
+                    raise PullCancelledError(f"The pull of {reference} was cancelled.")
+    except EngineTimeoutError as error:
+        raise watch.stalled() from error
 
 
 class _PullWatch:
@@ -233,7 +234,7 @@ def import_image(
             headers={"Content-Type": "application/x-tar"},
             timeout=(engine.api.timeout, IMPORT_TIMEOUT_S),
         )
-        if answer.status_code >= 400:
+        if answer.status_code >= HTTPStatus.BAD_REQUEST:
             raise from_answer(
                 engine.host, act, answer.status_code, message_of(answer.content)
             )

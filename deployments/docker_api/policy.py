@@ -102,10 +102,11 @@ def _one_of(allowed: frozenset[str]) -> Callable[[Json], bool]:
     return lambda value: value is None or value in allowed
 
 
-def _all_of(allowed: frozenset[str]) -> Callable[[Json], bool]:
-    return lambda value: (
-        value is None
-        or (isinstance(value, list) and allowed.issuperset(map(str, value)))
+def _capabilities(value: Json) -> bool:
+    """Docker takes names with and without their prefix."""
+    return value is None or (
+        isinstance(value, list)
+        and all(str(name).removeprefix("CAP_") in CAPABILITIES for name in value)
     )
 
 
@@ -170,7 +171,7 @@ _HOST_CONFIG: dict[str, Callable[[Json], bool]] = {
         ),
         _anything,
     ),
-    "CapAdd": _all_of(CAPABILITIES),
+    "CapAdd": _capabilities,
     "CapDrop": lambda value: isinstance(value, list) and "ALL" in value,
     "SecurityOpt": lambda value: (
         isinstance(value, list) and SECURITY_OPTIONS.issuperset(map(str, value))

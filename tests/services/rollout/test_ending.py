@@ -5,6 +5,7 @@ import uuid
 
 import pytest
 
+from deployments.docker_api.containers import inspect_container, start_container
 from deployments.models import (
     AcceptanceSample,
     Booking,
@@ -13,7 +14,6 @@ from deployments.models import (
     ReleaseState,
     ReplicaState,
 )
-from deployments.docker_api.containers import inspect_container, start_container
 from deployments.services.log_reading import hosts_to_read, read_host_logs
 from deployments.services.releases import remove_release, stop_release
 from tests.services.rollout.world import (

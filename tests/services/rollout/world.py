@@ -104,7 +104,7 @@ class World:
                 or ImageReference(reference=PRACTICE_IMAGE, image_id=self.image_id),
                 command=command
                 or (
-                    "vllm", "serve", "acme/target", "--host", "0.0.0.0", "--port", "8000",
+                    "vllm", "serve", "acme/target", "--port", "8000",
                     "--served-model-name", "chat", "--speculative-config", speculative,
                 ),
                 environment=tuple(sorted(dict((*QUICK, *environment)).items())),

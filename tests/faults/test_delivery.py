@@ -1,0 +1,198 @@
+"""Messages come twice, owners freeze, answers get lost: the effect is there once."""
+
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from deployments.models import AcceptanceSample, Host, ReleaseState
+from deployments.services.log_reading import read_host_logs
+from tests.faults.processes import (
+    command_of,
+    lease_runs_out,
+    nothing_twice,
+    start_worker,
+    work,
+)
+from tests.services.rollout.world import (
+    FAST_TRAFFIC,
+    World,
+    drive,
+    only_replica,
+)
+
+pytestmark = [pytest.mark.docker, pytest.mark.faults]
+
+
+def test_a_message_that_comes_twice_at_once_has_one_effect(
+    committed_world: World,
+) -> None:
+    world = committed_world
+    release = world.release(world.plan())
+    command = command_of(release)
+    with (
+        start_worker("command", command.pk) as one,
+        start_worker("command", command.pk) as two,
+    ):
+        assert (one.wait(100), two.wait(100)) == (0, 0)
+    release.refresh_from_db()
+    assert release.state == ReleaseState.LIVE
+    assert len(world.our_containers()) == 1
+    nothing_twice(world, release)
+
+
+def is_frozen(pid: int) -> bool:
+    state = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2]
+    return state.startswith("T")
+
+
+@pytest.mark.parametrize("place", ["after:CREATE", "before:START", "after:SMOKE"])
+def test_an_owner_that_froze_changes_nothing_when_it_wakes(
+    committed_world: World, place: str
+) -> None:
+    world = committed_world
+    release = world.release(world.plan())
+    command = command_of(release)
+    with start_worker("command", command.pk, f"{place}:freeze") as frozen:
+        end = time.monotonic() + 30
+        while not is_frozen(frozen.pid) and time.monotonic() < end:
+            time.sleep(0.05)
+        lease_runs_out(command)
+        assert work("command", command.pk) == 0
+        os.kill(frozen.pid, signal.SIGCONT)
+        assert frozen.wait(60) == 0
+    release.refresh_from_db()
+    assert release.state == ReleaseState.LIVE
+    assert len(world.our_containers()) == 1
+    nothing_twice(world, release)
+
+
+class LossyProxy:
+    """Forwards to an engine, and drops the first answer to each of some requests."""
+
+    def __init__(self, engine_socket: str, path: Path, *lose: bytes) -> None:
+        self.address = f"unix://{path}"
+        self.lost: list[bytes] = []
+        self._to_lose = list(lose)
+        self._engine_socket = engine_socket
+        self._server = socket.socket(socket.AF_UNIX)
+        self._server.bind(str(path))
+        self._server.listen(16)
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def close(self) -> None:
+        """Take no more connections."""
+        self._server.close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client, _address = self._server.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._forward, args=(client,), daemon=True).start()
+
+    def _forward(self, client: socket.socket) -> None:
+        with client, socket.socket(socket.AF_UNIX) as engine:
+            engine.connect(self._engine_socket)
+            back = threading.Thread(
+                target=self._pump, args=(engine, client), daemon=True
+            )
+            back.start()
+            while data := self._receive(client):
+                lose = next((part for part in self._to_lose if part in data), None)
+                if lose is not None:
+                    self._to_lose.remove(lose)
+                    self.lost.append(lose)
+                    client.shutdown(socket.SHUT_WR)
+                engine.sendall(data)
+                if lose is not None:
+                    engine.settimeout(10)
+                    time.sleep(0.5)
+                    return
+            engine.shutdown(socket.SHUT_WR)
+            back.join(10)
+
+    def _pump(self, engine: socket.socket, client: socket.socket) -> None:
+        while data := self._receive(engine):
+            try:
+                client.sendall(data)
+            except OSError:
+                return
+        with suppress(OSError):
+            client.shutdown(socket.SHUT_WR)
+
+    @staticmethod
+    def _receive(source: socket.socket) -> bytes:
+        try:
+            return source.recv(65536)
+        except OSError:
+            return b""
+
+
+@contextmanager
+def lossy(world: World, path: Path, *lose: bytes) -> Iterator[LossyProxy]:
+    """Put the proxy between the panel and the world's engine."""
+    direct = world.host.docker_address
+    proxy = LossyProxy(direct.removeprefix("unix://"), path, *lose)
+    Host.objects.filter(pk=world.host.pk).update(docker_address=proxy.address)
+    try:
+        yield proxy
+    finally:
+        Host.objects.filter(pk=world.host.pk).update(docker_address=direct)
+        proxy.close()
+
+
+@pytest.mark.parametrize("request_line", [b"/containers/create", b"/start ", b"/json"])
+def test_an_answer_that_is_lost_is_looked_for_before_anything_is_repeated(
+    committed_world: World, tmp_path: Path, request_line: bytes
+) -> None:
+    world = committed_world
+    with lossy(world, tmp_path / "s", request_line) as proxy:
+        release = world.deploy(world.plan())
+        assert proxy.lost == [request_line]
+    assert release.state == ReleaseState.LIVE
+    assert len(world.our_containers()) == 1
+    assert release.events.filter(detail__has_key="retry").count() == 1
+    nothing_twice(world, release)
+
+
+def test_a_host_that_stays_away_ends_the_release_with_its_cause(
+    committed_world: World, tmp_path: Path
+) -> None:
+    world = committed_world
+    release = world.release(world.plan())
+    Host.objects.filter(pk=world.host.pk).update(docker_address=f"unix://{tmp_path}/no")
+    drive(release)
+    assert (release.state, release.cause_code) == (ReleaseState.FAILED, "unreachable")
+    assert "here does not answer" in release.cause
+    assert "Start Docker" in release.next_action
+
+
+def test_readers_at_the_same_time_store_each_sample_once(
+    committed_world: World,
+) -> None:
+    world = committed_world
+    release = world.deploy(world.plan(world.replica(environment=FAST_TRAFFIC)))
+    for _round in range(3):
+        with (
+            start_worker("logs", world.host.pk) as one,
+            start_worker("logs", world.host.pk) as two,
+        ):
+            assert (one.wait(60), two.wait(60)) == (0, 0)
+    read_host_logs(world.host.pk)
+    replica = only_replica(release)
+    with world.engine() as engine:
+        log = engine.api.get(
+            engine.url(f"/containers/{replica.container_id}/logs?stdout=1"), timeout=10
+        )
+    printed = log.content.count(b"SpecDecoding metrics:")
+    stored = AcceptanceSample.objects.filter(replica=replica).count()
+    assert printed - 2 <= stored <= printed
+    nothing_twice(world, release)
