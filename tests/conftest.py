@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import django
+import hypothesis
 import pytest
 
 # A folder of its own: two runs in one checkout must not share a database file.
@@ -18,6 +19,10 @@ if "DATABASE_URL" not in os.environ:
 os.environ.setdefault("DEBUG", "1")
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "panel.settings")
 django.setup()
+
+# A busy machine is no mistake of the code; tests of speed measure it themselves.
+hypothesis.settings.register_profile("house", deadline=None)
+hypothesis.settings.load_profile("house")
 
 
 @pytest.fixture(scope="session", autouse=True)

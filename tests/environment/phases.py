@@ -50,7 +50,7 @@ PHASES = (
         environment={"DEBUG": "1"},
         reports=False,
     ),
-    Phase(name="pure", limit_s=60, command=pytest("pure", "-n2", *existing(*PURE))),
+    Phase(name="pure", limit_s=2 * 60, command=pytest("pure", "-n2", *existing(*PURE))),
     Phase(
         name="sqlite",
         limit_s=4 * 60,
@@ -63,7 +63,7 @@ PHASES = (
     ),
     Phase(
         name="postgres",
-        limit_s=60,
+        limit_s=2 * 60,
         command=pytest("postgres", "-n2", "-m", PLAIN, *existing(*ON_POSTGRES)),
         environment={"DATABASE_URL": "DATABASE_URL_POSTGRES"},
     ),
@@ -78,14 +78,14 @@ PHASES = (
     ),
     Phase(
         name="faults",
-        limit_s=6 * 60,
+        limit_s=5 * 60,
         command=pytest(
             "faults", "-m", "faults and not slow", "--ignore=tests/e2e", "tests"
         ),
     ),
     Phase(
         name="browser",
-        limit_s=6 * 60,
+        limit_s=5 * 60,
         command=pytest("browser", "-m", "not slow", "tests/e2e"),
     ),
 )
