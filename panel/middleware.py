@@ -47,6 +47,7 @@ CONTENT_SECURITY_POLICY = "; ".join(
 )
 PERMISSIONS_POLICY = "camera=(), geolocation=(), microphone=(), payment=(), usb=()"
 LOGIN_NAMES = ("account_login", "account_reauthenticate", "mfa_activate_totp")
+BEFORE_LOG_IN = ("account_", "mfa_", "set_language")
 SECOND_FACTOR_ROLES = (TeamRole.APPROVER, TeamRole.ADMIN)
 
 
@@ -150,7 +151,7 @@ class SecondFactorMiddleware:
         """Send people with a deciding role and no second factor to its set-up."""
         match = request.resolver_match
         name = match.view_name if match else ""
-        if not settings.SERVED_OVER_HTTPS or name.startswith(("mfa_", "account_")):
+        if not settings.SERVED_OVER_HTTPS or name.startswith(BEFORE_LOG_IN):
             return None
         user = request.user
         if isinstance(user, AnonymousUser) or not decides(user):
