@@ -5,6 +5,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from celery import current_app
 
 from deployments.docker_api.client import open_engine
 from deployments.docker_api.images import find_image, import_image
@@ -59,3 +60,15 @@ def committed_world(
     made = make_world(docker_host, practice_image_id)
     yield made
     made.clean()
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The command ids of the messages that were sent, instead of a broker."""
+    ids: list[str] = []
+
+    def send(_name: str, *, args: list[str], **_options: object) -> None:
+        ids.extend(args)
+
+    monkeypatch.setattr(current_app, "send_task", send)
+    return ids
