@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError
 
 from deployments.models import User
 from deployments.services.bootstrap import ADMIN_NAME, reset_password
@@ -24,5 +25,9 @@ class Command(BaseCommand):
         except User.DoesNotExist as error:
             raise CommandError(
                 f"Nobody is called {options['user']!r}. Run 'make run' once first."
+            ) from error
+        except DatabaseError as error:
+            raise CommandError(
+                "The database has no tables yet: run 'make run' once first."
             ) from error
         self.stdout.write(f"User {options['user']}, password {password}")
