@@ -1,0 +1,79 @@
+"""A real panel, a real Docker Engine and a real browser for each test of this folder."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests.e2e.engine_log import remove_containers
+from tests.e2e.panel import RunningPanel
+from tests.e2e.person import Person
+
+CHROMIUM_ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+PATIENCE_MS = 20_000
+
+
+@pytest.fixture(scope="session")
+def screens(repository: Path) -> Path:
+    """Where screenshots are kept for people to look at."""
+    folder = repository / "test-results" / "screens"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def panel(
+    docker_host: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RunningPanel]:
+    """The panel of ``make run``, with the practice image on its engine."""
+    remove_containers(docker_host)
+    running = RunningPanel(tmp_path_factory.mktemp("lab"))
+    running.manage("migrate", "--verbosity", "0")
+    running.manage("build_practice_image")
+    running.start()
+    yield running
+    assert running.stop() == 0
+    remove_containers(docker_host)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium, without a window."""
+    program = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(
+            executable_path=program, args=CHROMIUM_ARGUMENTS
+        )
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """A browser profile of its own for each test."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    context.set_default_timeout(PATIENCE_MS)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Page:
+    """One tab."""
+    return context.new_page()
+
+
+@pytest.fixture(scope="session")
+def admin(panel: RunningPanel) -> Person:
+    """Whoever ``make run`` made."""
+    return Person(name="admin", password=panel.password)
