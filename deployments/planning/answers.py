@@ -1,7 +1,7 @@
 """Plans and recommendations in the shape that the commands print as JSON."""
 
 from deployments.planning.canonical import Json
-from deployments.planning.documents import to_document
+from deployments.planning.documents import in_english, to_document
 from deployments.planning.launch.files import launch_files
 from deployments.planning.launch.meaning import environment_of, image_of
 from deployments.planning.plan import Plan, PlannedReplica
@@ -12,14 +12,14 @@ def plan_answer(plan: Plan) -> dict[str, Json]:
     return {
         "digest": plan.digest,
         "can_submit": plan.can_submit,
-        "decision": to_document(plan.decision),
+        "decision": in_english(to_document(plan.decision)),
         "engine": f"{plan.engine}=={plan.engine_version}",
         "model": plan.model,
         "checkpoint": plan.checkpoint,
         "replicas": [_replica(replica) for replica in plan.replicas],
         "memory": [],
         "prediction": None,
-        "findings": to_document(plan.findings),
+        "findings": in_english(to_document(plan.findings)),
         "files": [path for path, _text in launch_files(plan)],
     }
 

@@ -6,6 +6,7 @@ import json
 from pydantic import JsonValue as Json
 
 from deployments.planning.errors import PlanningError
+from deployments.planning.text import text
 
 __all__ = ["Json", "canonical_json", "digest_of"]
 
@@ -19,14 +20,14 @@ def canonical_json(value: Json) -> bytes:
         PlanningError: a float, an integer beyond 2**53.
     """
     _refuse_ambiguous(value)
-    text = json.dumps(
+    encoded = json.dumps(
         value,
         sort_keys=True,
         separators=(",", ":"),
         ensure_ascii=False,
         allow_nan=False,
     )
-    return text.encode()
+    return encoded.encode()
 
 
 def digest_of(value: Json) -> str:
@@ -37,10 +38,15 @@ def digest_of(value: Json) -> str:
 def _refuse_ambiguous(value: Json) -> None:
     if isinstance(value, float):
         raise PlanningError(
-            f"A plan holds decimal numbers as text, but {value!r} is a float."
+            text(
+                "A plan holds decimal numbers as text, but {value} is a float.",
+                value=repr(value),
+            )
         )
     if isinstance(value, int) and abs(value) > LARGEST_EXACT_INTEGER:
-        raise PlanningError(f"The number {value} is too large to be kept exactly.")
+        raise PlanningError(
+            text("The number {value} is too large to be kept exactly.", value=value)
+        )
     if isinstance(value, dict):
         for item in value.values():
             _refuse_ambiguous(item)

@@ -9,6 +9,7 @@ from deployments.planning.container import ContainerSpec
 from deployments.planning.errors import PlanningError
 from deployments.planning.plan import Plan
 from deployments.planning.revision import RevisionSpec
+from deployments.planning.text import text
 
 ARGUMENT_BYTES = 8 << 10
 COMMAND_BYTES = 64 << 10
@@ -33,7 +34,11 @@ def refuse_oversized(plan: Plan) -> None:
     size = len(canonical_json(plan.document))
     if size > PLAN_BYTES:
         raise PlanningError(
-            f"The plan takes {size} bytes; {PLAN_BYTES} is the most. Split the deployment."
+            text(
+                "The plan takes {size} bytes; {plan_bytes} is the most. Split the deployment.",
+                size=size,
+                plan_bytes=PLAN_BYTES,
+            )
         )
 
 
@@ -47,14 +52,21 @@ def refuse_odd_names(spec: RevisionSpec) -> None:
         for host in role.hosts:
             if HOST_NAME.fullmatch(host) is None:
                 raise PlanningError(
-                    f"The host name {host!r} may hold letters, digits, dots, dashes and "
-                    "underscores only."
+                    text(
+                        "The host name {host} may hold letters, digits, dots, dashes and underscores only.",
+                        host=repr(host),
+                    )
                 )
     if spec.image is not None and IMAGE.fullmatch(spec.image) is None:
-        raise PlanningError(f"{spec.image!r} is not an image reference.")
+        raise PlanningError(
+            text("{image} is not an image reference.", image=repr(spec.image))
+        )
     if (spec.served_model_name or "").startswith("-"):
         raise PlanningError(
-            f"The served name {spec.served_model_name!r} may not begin with a dash."
+            text(
+                "The served name {served_model_name} may not begin with a dash.",
+                served_model_name=repr(spec.served_model_name),
+            )
         )
 
 
@@ -66,13 +78,25 @@ def refuse_odd_text(value: Json, depth: int = 0) -> None:
             normal form C, or nesting beyond 32 levels.
     """
     if depth > DEEPEST:
-        raise PlanningError(f"The document is nested more than {DEEPEST} levels deep.")
-    for text in _texts(value):
-        if any(unicodedata.category(one) in FORBIDDEN_CATEGORIES for one in text):
-            raise PlanningError(f"{text!r} holds invisible characters; type it again.")
-        if not unicodedata.is_normalized("NFC", text):
+        raise PlanningError(
+            text(
+                "The document is nested more than {deepest} levels deep.",
+                deepest=DEEPEST,
+            )
+        )
+    for word in _texts(value):
+        if any(unicodedata.category(one) in FORBIDDEN_CATEGORIES for one in word):
             raise PlanningError(
-                f"{text!r} is not in Unicode normal form C; type it again."
+                text(
+                    "{word} holds invisible characters; type it again.", word=repr(word)
+                )
+            )
+        if not unicodedata.is_normalized("NFC", word):
+            raise PlanningError(
+                text(
+                    "{word} is not in Unicode normal form C; type it again.",
+                    word=repr(word),
+                )
             )
     for child in _children(value):
         refuse_odd_text(child, depth + 1)
@@ -94,26 +118,45 @@ def _texts(value: Json) -> Iterator[str]:
 def _check_container(spec: ContainerSpec) -> None:
     name = spec.name
     if len(name) > NAME_CHARACTERS:
-        raise PlanningError(f"The container name {name} is longer than 63 characters.")
+        raise PlanningError(
+            text("The container name {name} is longer than 63 characters.", name=name)
+        )
     for word in spec.command:
         if len(word.encode()) > ARGUMENT_BYTES:
             raise PlanningError(
-                f"An argument of {name} is longer than {ARGUMENT_BYTES} bytes."
+                text(
+                    "An argument of {name} is longer than {argument_bytes} bytes.",
+                    name=name,
+                    argument_bytes=ARGUMENT_BYTES,
+                )
             )
     command = sum(len(word.encode()) + 1 for word in spec.command)
     if command > COMMAND_BYTES:
         raise PlanningError(
-            f"The command of {name} is longer than {COMMAND_BYTES} bytes."
+            text(
+                "The command of {name} is longer than {command_bytes} bytes.",
+                name=name,
+                command_bytes=COMMAND_BYTES,
+            )
         )
     environment = sum(
         len(f"{key}={value}".encode()) + 1 for key, value in spec.environment
     )
     if environment > ENVIRONMENT_BYTES:
         raise PlanningError(
-            f"The environment of {name} takes more than {ENVIRONMENT_BYTES} bytes."
+            text(
+                "The environment of {name} takes more than {environment_bytes} bytes.",
+                name=name,
+                environment_bytes=ENVIRONMENT_BYTES,
+            )
         )
     for key, value in spec.labels:
         if len(key.encode()) + len(value.encode()) > LABEL_BYTES:
             raise PlanningError(
-                f"The label {key} of {name} is longer than {LABEL_BYTES} bytes."
+                text(
+                    "The label {key} of {name} is longer than {label_bytes} bytes.",
+                    key=key,
+                    name=name,
+                    label_bytes=LABEL_BYTES,
+                )
             )

@@ -14,6 +14,7 @@ from deployments.planning.methods import Method, normalise_method
 from deployments.planning.plan import Role
 from deployments.planning.reading import read_document
 from deployments.planning.serving import ServingProfile
+from deployments.planning.text import Text, text
 
 _STRICT = ConfigDict(extra="forbid")
 _DIRECTORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -174,7 +175,12 @@ class TargetModel:
                 return checkpoint
         known = ", ".join(checkpoint.key for checkpoint in self.checkpoints)
         raise PlanningError(
-            f"{self.name} has no checkpoint {key!r} in the catalog; choose one of: {known}."
+            text(
+                "{model} has no checkpoint {key} in the catalog; choose one of: {known}.",
+                model=self.name,
+                key=repr(key),
+                known=known,
+            )
         )
 
     def drafter(self, key: str) -> Drafter:
@@ -186,9 +192,14 @@ class TargetModel:
         for drafter in self.drafters:
             if key in (drafter.key, drafter.repository):
                 return drafter
-        known = ", ".join(drafter.key for drafter in self.drafters) or "none"
+        known = ", ".join(drafter.key for drafter in self.drafters) or text("none")
         raise PlanningError(
-            f"The catalog binds no drafter {key!r} to {self.name}; it knows: {known}."
+            text(
+                "The catalog binds no drafter {key} to {model}; it knows: {known}.",
+                key=repr(key),
+                model=self.name,
+                known=known,
+            )
         )
 
 
@@ -201,20 +212,28 @@ def parse_target_model(document: Json) -> TargetModel:
     """
     name = document.get("key") if isinstance(document, dict) else None
     model = read_document(
-        TargetModel, _with_normal_methods(document), f"catalog entry {name}"
+        TargetModel,
+        _with_normal_methods(document),
+        text("catalog entry {name}", name=str(name)),
     )
     keys = [checkpoint.key for checkpoint in model.checkpoints]
-    _refuse_repeated(keys, f"checkpoint of {model.key}")
+    _refuse_repeated(keys, text("checkpoint of {model}", model=model.key))
     _refuse_repeated(
-        [drafter.key for drafter in model.drafters], f"drafter of {model.key}"
+        [drafter.key for drafter in model.drafters],
+        text("drafter of {model}", model=model.key),
     )
     _refuse_outside(model)
     for drafter in model.drafters:
         for checkpoint in drafter.checkpoints:
             if checkpoint not in keys:
                 raise PlanningError(
-                    f"The drafter {drafter.key} of {model.key} names the checkpoint "
-                    f"{checkpoint}, which the entry does not have."
+                    text(
+                        "The drafter {drafter} of {model} names the checkpoint {checkpoint}, which the entry "
+                        "does not have.",
+                        drafter=drafter.key,
+                        model=model.key,
+                        checkpoint=checkpoint,
+                    )
                 )
     return model
 
@@ -225,8 +244,12 @@ def _refuse_outside(model: TargetModel) -> None:
     for name in names:
         if _DIRECTORY.fullmatch(name) is None:
             raise PlanningError(
-                f"The directory {name!r} of {model.key} is not one plain name under the model "
-                "root; use letters, digits, dots, dashes and underscores."
+                text(
+                    "The directory {name} of {model} is not one plain name under the model root; use "
+                    "letters, digits, dots, dashes and underscores.",
+                    name=repr(name),
+                    model=model.key,
+                )
             )
 
 
@@ -247,10 +270,12 @@ def _with_normal_method(entry: Json) -> Json:
     return entry
 
 
-def _refuse_repeated(keys: list[str], what: str) -> None:
+def _refuse_repeated(keys: list[str], what: Text) -> None:
     for key in sorted(set(keys)):
         if keys.count(key) > 1:
-            raise PlanningError(f"The {what} named {key} appears twice.")
+            raise PlanningError(
+                text("The {what} named {key} appears twice.", what=what, key=key)
+            )
 
 
 def find_target_model(documents: Iterable[Json], name: str) -> TargetModel:
@@ -268,5 +293,12 @@ def find_target_model(documents: Iterable[Json], name: str) -> TargetModel:
     if len(found) == 1:
         return parse_target_model(keys[found[0]])
     near = difflib.get_close_matches(name, keys, n=3, cutoff=0.4)
-    hint = f"; did you mean {', '.join(near)}" if near else ""
-    raise PlanningError(f"The catalog has no model {name!r}{hint}.")
+    if near:
+        raise PlanningError(
+            text(
+                "The catalog has no model {name}; did you mean {near}.",
+                name=repr(name),
+                near=", ".join(near),
+            )
+        )
+    raise PlanningError(text("The catalog has no model {name}.", name=repr(name)))

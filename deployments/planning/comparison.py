@@ -9,6 +9,7 @@ from deployments.planning.engines.profile import VLLM_ASCEND
 from deployments.planning.methods import FACTS, Method, Need, normalise_method
 from deployments.planning.plan import MethodVerdict, Plan, Role
 from deployments.planning.sizes import refuses_draft_graph
+from deployments.planning.text import Text, text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,13 +25,13 @@ class MethodComparison:
     method: str
     title: str
     open: bool
-    because: str
+    because: Text
     needs_drafter: bool
     drafter: str | None
     drafter_bytes: int | None
     counts: tuple[tuple[Role, int | None], ...]
-    counts_source: str
-    drafter_graph: str
+    counts_source: Text | str
+    drafter_graph: Text
     mounts: tuple[str, ...]
     async_scheduling: bool
 
@@ -78,7 +79,7 @@ def _compare(
         counts=tuple(
             (role, count.value if count else None) for role, count in counts.items()
         ),
-        counts_source=decode.source if decode else "none",
+        counts_source=decode.source if decode else text("none"),
         drafter_graph=_graph(
             plan, model, method, decode.draft_eager if decode else None
         ),
@@ -93,11 +94,11 @@ def _bytes(drafter: Drafter | None, *, needs_drafter: bool) -> int | None:
     return None if needs_drafter else 0
 
 
-def _graph(plan: Plan, model: TargetModel, method: Method, eager: bool | None) -> str:  # noqa: FBT001
+def _graph(plan: Plan, model: TargetModel, method: Method, eager: bool | None) -> Text:  # noqa: FBT001
     if FACTS[method].need not in (Need.MTP_WEIGHTS, Need.DRAFTER):
-        return "none: it drafts without a model"
+        return text("none: it drafts without a model")
     if plan.engine != VLLM_ASCEND:
-        return "captured"
+        return text("captured")
     if refuses_draft_graph(model, method):
-        return "eager, forced by the engine for GLM models"
-    return "eager, as documented" if eager else "captured"
+        return text("eager, forced by the engine for GLM models")
+    return text("eager, as documented") if eager else text("captured")

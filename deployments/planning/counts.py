@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from deployments.planning.catalog import DocumentedCount, Drafter, TargetModel
 from deployments.planning.methods import FACTS, Method
 from deployments.planning.plan import Role
+from deployments.planning.text import Text, text
 
 WITHOUT_PREFILL = frozenset((Method.NGRAM, Method.NGRAM_GPU, Method.SUFFIX))
 """Methods without weights: prefill emits one token and has nothing to carry over for decode."""
@@ -15,7 +16,7 @@ class Count:
     """A num_speculative_tokens with its source; ``published`` is false for an assumption."""
 
     value: int
-    source: str
+    source: Text | str
     published: bool
     draft_eager: bool | None = None
 
@@ -61,7 +62,9 @@ def recommended(
         return Count(
             value=drafter.num_speculative_tokens, source=drafter.source, published=True
         )
-    return Count(value=FACTS[method].default_count, source="assumed", published=False)
+    return Count(
+        value=FACTS[method].default_count, source=text("assumed"), published=False
+    )
 
 
 def _prefill(
@@ -74,7 +77,9 @@ def _prefill(
         return decode
     return Count(
         value=1,
-        source="vllm-ascend documentation v0.23.0 and vLLM's own disaggregation tests, 0.32.0",
+        source=text(
+            "vllm-ascend documentation v0.23.0 and vLLM's own disaggregation tests, 0.32.0"
+        ),
         published=True,
         draft_eager=decode.draft_eager,
     )

@@ -3,6 +3,7 @@
 from deployments.planning.catalog import Drafter
 from deployments.planning.methods import FACTS, Method, normalise_method
 from deployments.planning.plan import Decision, DecisionStep, MethodVerdict
+from deployments.planning.text import Text, text
 from deployments.planning.verdict import Question, find_drafter, verdict, why_no_mtp
 
 AUTO = "auto"
@@ -20,9 +21,9 @@ def decide(asked: Question) -> Decision:
     verdicts = tuple(verdict(asked, method) for method in Method)
     if asked.choice.method == OFF:
         step = DecisionStep(
-            question="Did a person choose the method?",
-            answer="Yes: off",
-            because="The revision turns speculative decoding off.",
+            question=text("Did a person choose the method?"),
+            answer=text("Yes: off"),
+            because=text("The revision turns speculative decoding off."),
         )
         return _decision(OFF, None, (step,), verdicts)
     if asked.choice.method != AUTO:
@@ -58,8 +59,8 @@ def _decision(
 def _chosen(method: Method, verdicts: tuple[MethodVerdict, ...]) -> Decision:
     chosen = next(one for one in verdicts if one.method == method.value)
     step = DecisionStep(
-        question="Did a person choose the method?",
-        answer=f"Yes: {FACTS[method].title}",
+        question=text("Did a person choose the method?"),
+        answer=text("Yes: {method}", method=FACTS[method].title),
         because=chosen.because,
     )
     return _decision(method.value, chosen, (step,), verdicts)
@@ -69,22 +70,26 @@ def _tree(asked: Question) -> list[tuple[DecisionStep, tuple[Method, ...]]]:
     return [
         *_mtp_questions(asked),
         _question(
-            "Is there a trained EAGLE-3 or EAGLE head for this model?", HEADS, asked
+            text("Is there a trained EAGLE-3 or EAGLE head for this model?"),
+            HEADS,
+            asked,
         ),
         _question(
-            "Is there another trained drafter: DSpark or DFlash?", MODULES, asked
+            text("Is there another trained drafter: DSpark or DFlash?"), MODULES, asked
         ),
         _question(
-            "Is there a small model with the same vocabulary?",
+            text("Is there a small model with the same vocabulary?"),
             (Method.DRAFT_MODEL,),
             asked,
         ),
         (
             DecisionStep(
-                question="What drafts without weights?",
-                answer=FACTS[Method.NGRAM].title,
-                because="It proposes what followed the same words before; it pays only where "
-                "replies repeat the prompt, so watch the acceptance rate.",
+                question=text("What drafts without weights?"),
+                answer=Text(FACTS[Method.NGRAM].title),
+                because=text(
+                    "It proposes what followed the same words before; it pays only where replies repeat "
+                    "the prompt, so watch the acceptance rate."
+                ),
             ),
             (Method.NGRAM,),
         ),
@@ -95,52 +100,69 @@ def _mtp_questions(asked: Question) -> list[tuple[DecisionStep, tuple[Method, ..
     holds = _holds_mtp(asked)
     inside = holds is None and _module_inside(asked)
     first = DecisionStep(
-        question="Does the checkpoint hold MTP weights?",
-        answer={True: "Yes", False: "No", None: "Not known"}[holds],
+        question=text("Does the checkpoint hold MTP weights?"),
+        answer={True: text("Yes"), False: text("No"), None: text("Not known")}[holds],
         because=_because_holds(asked, holds),
     )
     if holds is False or inside:
         return [(first, ())]
     runs = verdict(asked, Method.MTP)
     second = DecisionStep(
-        question=f"Does {asked.profile.engine} {asked.profile.version} run MTP for this model on "
-        f"{asked.platform.title}?",
-        answer="Yes" if runs.open else "No",
+        question=text(
+            "Does {engine} {version} run MTP for this model on {platform}?",
+            engine=asked.profile.engine,
+            version=asked.profile.version,
+            platform=asked.platform.title,
+        ),
+        answer=text("Yes") if runs.open else text("No"),
         because=runs.because,
     )
     return [(first, ()), (second, (Method.MTP,))]
 
 
-def _because_holds(asked: Question, holds: bool | None) -> str:  # noqa: FBT001
+def _because_holds(asked: Question, holds: bool | None) -> Text:  # noqa: FBT001
     checkpoint = asked.checkpoint
     if asked.model.has_mtp is not True or holds is False:
         return why_no_mtp(asked) or verdict(asked, Method.MTP).because
     if holds is None:
-        return f"Nobody has looked into {checkpoint.repository}; the config alone does not count."
-    return f"{checkpoint.repository} holds them ({checkpoint.source})."
+        return text(
+            "Nobody has looked into {repository}; the config alone does not count.",
+            repository=checkpoint.repository,
+        )
+    return text(
+        "{repository} holds them ({source}).",
+        repository=checkpoint.repository,
+        source=checkpoint.source,
+    )
 
 
 def _question(
-    question: str, methods: tuple[Method, ...], asked: Question
+    question: Text, methods: tuple[Method, ...], asked: Question
 ) -> tuple[DecisionStep, tuple[Method, ...]]:
     return _step(question, _found(asked, methods), asked, methods), methods
 
 
 def _step(
-    question: str, found: list[Drafter], asked: Question, methods: tuple[Method, ...]
+    question: Text, found: list[Drafter], asked: Question, methods: tuple[Method, ...]
 ) -> DecisionStep:
     if not found:
         return DecisionStep(
-            question=question, answer="No", because=verdict(asked, methods[0]).because
+            question=question,
+            answer=text("No"),
+            because=verdict(asked, methods[0]).because,
         )
     names = ", ".join(drafter.repository for drafter in found)
     usable = [drafter for drafter in found if verdict(asked, drafter.method).open]
     if usable:
         return DecisionStep(
-            question=question, answer="Yes", because=f"{names} ({found[0].source})."
+            question=question,
+            answer=text("Yes"),
+            because=text("{names} ({source}).", names=names, source=found[0].source),
         )
     because = verdict(asked, found[0].method).because
-    return DecisionStep(question=question, answer="Yes, but closed", because=because)
+    return DecisionStep(
+        question=question, answer=text("Yes, but closed"), because=because
+    )
 
 
 def _found(asked: Question, methods: tuple[Method, ...]) -> list[Drafter]:

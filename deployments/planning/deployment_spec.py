@@ -22,6 +22,7 @@ from deployments.planning.revision import (
     Workload,
 )
 from deployments.planning.snapshot import ClusterSettings, HostSnapshot
+from deployments.planning.text import text
 
 _STRICT = ConfigDict(extra="forbid")
 FlagValue = str | int | bool
@@ -114,7 +115,7 @@ def parse_deployment_spec(
         PlanningError: a key is missing, unknown or of the wrong kind, the fleet is smaller than the
             roles need, or a value holds characters that cannot be told apart.
     """
-    read = read_document(_Document, document, "deployment spec")
+    read = read_document(_Document, document, text("deployment spec"))
     refuse_odd_text(document)
     hosts = _hosts(read.fleet)
     spec = RevisionSpec(
@@ -154,7 +155,10 @@ def _hosts(fleet: tuple[_Fleet, ...]) -> tuple[HostSnapshot, ...]:
     for group in fleet:
         if group.count > 1 and group.address is not None:
             raise PlanningError(
-                f"The fleet gives one address to {group.count} hosts; list them one by one."
+                text(
+                    "The fleet gives one address to {count} hosts; list them one by one.",
+                    count=group.count,
+                )
             )
         for index in range(group.count):
             numbers[group.platform] = numbers.get(group.platform, 0) + 1
@@ -163,7 +167,10 @@ def _hosts(fleet: tuple[_Fleet, ...]) -> tuple[HostSnapshot, ...]:
     for name in sorted(set(names)):
         if names.count(name) > 1:
             raise PlanningError(
-                f"The fleet names two hosts {name!r}; give each its own name."
+                text(
+                    "The fleet names two hosts {name}; give each its own name.",
+                    name=repr(name),
+                )
             )
     return tuple(hosts)
 
@@ -198,8 +205,12 @@ def _roles(read: _Document, hosts: tuple[HostSnapshot, ...]) -> tuple[RoleSpec, 
     for role in read.roles:
         if role not in wanted:
             raise PlanningError(
-                f"A {read.topology.value} deployment has no {role.value} role; "
-                f"its roles are: {', '.join(one.value for one in wanted)}."
+                text(
+                    "A {topology} deployment has no {role} role; its roles are: {listed}.",
+                    topology=read.topology.value,
+                    role=role.value,
+                    listed=", ".join(one.value for one in wanted),
+                )
             )
     roles: list[RoleSpec] = []
     for role in wanted:
@@ -229,8 +240,13 @@ def _chosen_hosts(
     count = default if given.hosts is None else given.hosts
     if count < 1 or count > len(free):
         raise PlanningError(
-            f"The {role.value} role wants {count} hosts, but the fleet has {len(free)} left; "
-            "add hosts to the fleet, or name the hosts of a role to share them."
+            text(
+                "The {role} role wants {count} hosts, but the fleet has {left} left; add hosts to "
+                "the fleet, or name the hosts of a role to share them.",
+                role=role.value,
+                count=count,
+                left=len(free),
+            )
         )
     return tuple(free[:count])
 
@@ -244,14 +260,17 @@ def _limits(given: _Limits) -> Limits:
     )
 
 
-def _percent(text: str | None) -> int | None:
-    if text is None:
+def _percent(share: str | None) -> int | None:
+    if share is None:
         return None
-    whole, _point, rest = text.partition(".")
+    whole, _point, rest = share.partition(".")
     digits = rest.ljust(2, "0")
     if not (whole + digits).isdigit() or digits[2:].strip("0"):
         raise PlanningError(
-            f"gpu_memory_utilization {text!r} is not a share such as 0.92 with two decimals."
+            text(
+                "gpu_memory_utilization {share} is not a share such as 0.92 with two decimals.",
+                share=repr(share),
+            )
         )
     return int(whole) * 100 + int(digits[:2])
 

@@ -8,6 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from deployments.planning.canonical import Json
 from deployments.planning.errors import PlanningError
+from deployments.planning.text import Text, is_text, text, text_from_document
 
 T = TypeVar("T")
 
@@ -23,6 +24,8 @@ def to_document(value: object) -> Json:
             field.name: to_document(getattr(value, field.name))
             for field in fields(value)
         }
+    if isinstance(value, Text):
+        return value.document
     if isinstance(value, StrEnum):
         return value.value
     if isinstance(value, list | tuple):
@@ -34,16 +37,27 @@ def to_document(value: object) -> Json:
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
+def in_english(document: Json) -> Json:
+    """Put plain sentences in the place of the texts of a document, for answers of commands."""
+    if isinstance(document, list):
+        return [in_english(item) for item in document]
+    if not isinstance(document, dict):
+        return document
+    if is_text(document):
+        return text_from_document(document).english
+    return {key: in_english(item) for key, item in document.items()}
+
+
 def from_document(kind: type[T], document: Json) -> T:
     """Build ``kind`` from a stored JSON value.
 
     Raises:
         PlanningError: a key is missing or of the wrong kind; the message names the first.
     """
-    return read_document(kind, document, f"stored {kind.__name__}")
+    return read_document(kind, document, text("stored {kind}", kind=kind.__name__))
 
 
-def read_document(kind: type[T], document: Json, what: str) -> T:
+def read_document(kind: type[T], document: Json, what: Text | str) -> T:
     """Build ``kind`` from JSON values that people wrote; ``what`` names them in the message.
 
     Raises:
@@ -55,5 +69,10 @@ def read_document(kind: type[T], document: Json, what: str) -> T:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise PlanningError(
-            f"The {what} cannot be read: {place}: {first['msg']}."
+            text(
+                "The {what} cannot be read: {place}: {problem}.",
+                what=what,
+                place=place,
+                problem=first["msg"],
+            )
         ) from error

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from deployments.planning.errors import PlanningError
+from deployments.planning.text import Text, text
 from deployments.planning.versions import Version
 
 VLLM_SOURCES = "vLLM sources, 0.8.5 to 0.33.0"
@@ -47,7 +48,7 @@ class MethodFacts:
 
     method: Method
     title: str
-    drafter_noun: str
+    drafter_noun: Text
     need: Need
     since: Version
     since_ascend: Version | None
@@ -68,7 +69,7 @@ _FACTS = (
     MethodFacts(
         method=Method.MTP,
         title="MTP",
-        drafter_noun="MTP layers",
+        drafter_noun=text("MTP layers"),
         need=Need.MTP_WEIGHTS,
         since=_v(0, 9, 0),
         since_ascend=_v(0, 9, 1),
@@ -76,7 +77,7 @@ _FACTS = (
     MethodFacts(
         method=Method.EAGLE3,
         title="EAGLE-3",
-        drafter_noun="EAGLE-3 head",
+        drafter_noun=text("EAGLE-3 head"),
         need=Need.DRAFTER,
         since=_v(0, 9, 1),
         since_ascend=_v(0, 11, 0),
@@ -84,7 +85,7 @@ _FACTS = (
     MethodFacts(
         method=Method.EAGLE,
         title="EAGLE",
-        drafter_noun="EAGLE head",
+        drafter_noun=text("EAGLE head"),
         need=Need.DRAFTER,
         since=_v(0, 8, 5),
         since_ascend=_v(0, 11, 0),
@@ -92,7 +93,7 @@ _FACTS = (
     MethodFacts(
         method=Method.DFLASH,
         title="DFlash",
-        drafter_noun="DFlash module",
+        drafter_noun=text("DFlash module"),
         need=Need.DRAFTER,
         since=_v(0, 20, 0),
         since_ascend=Version((0, 19, 1), (0, 1)),
@@ -102,7 +103,7 @@ _FACTS = (
     MethodFacts(
         method=Method.DSPARK,
         title="DSpark",
-        drafter_noun="DSpark module",
+        drafter_noun=text("DSpark module"),
         need=Need.DRAFTER,
         since=_v(0, 25, 1),
         since_ascend=_v(0, 24, 0),
@@ -113,7 +114,7 @@ _FACTS = (
     MethodFacts(
         method=Method.DRAFT_MODEL,
         title="Draft model",
-        drafter_noun="draft model",
+        drafter_noun=text("draft model"),
         need=Need.DRAFTER,
         since=_v(0, 16, 0),
         since_ascend=_v(0, 22, 1),
@@ -121,7 +122,7 @@ _FACTS = (
     MethodFacts(
         method=Method.SUFFIX,
         title="Suffix",
-        drafter_noun="drafter",
+        drafter_noun=text("drafter"),
         need=Need.PACKAGE,
         since=_v(0, 11, 1),
         since_ascend=_v(0, 13, 0),
@@ -131,7 +132,7 @@ _FACTS = (
     MethodFacts(
         method=Method.NGRAM,
         title="N-gram",
-        drafter_noun="drafter",
+        drafter_noun=text("drafter"),
         need=Need.NOTHING,
         since=_v(0, 8, 5),
         since_ascend=_v(0, 9, 1),
@@ -140,7 +141,7 @@ _FACTS = (
     MethodFacts(
         method=Method.NGRAM_GPU,
         title="N-gram on the device",
-        drafter_noun="drafter",
+        drafter_noun=text("drafter"),
         need=Need.NOTHING,
         since=_v(0, 18, 0),
         since_ascend=_v(0, 22, 1),
@@ -149,7 +150,7 @@ _FACTS = (
     MethodFacts(
         method=Method.MEDUSA,
         title="Medusa",
-        drafter_noun="Medusa heads",
+        drafter_noun=text("Medusa heads"),
         need=Need.DRAFTER,
         since=_v(0, 8, 5),
         since_ascend=Version((0, 14, 0), (0, 1)),
@@ -159,7 +160,7 @@ _FACTS = (
     MethodFacts(
         method=Method.MLP_SPECULATOR,
         title="MLP speculator",
-        drafter_noun="MLP speculator",
+        drafter_noun=text("MLP speculator"),
         need=Need.DRAFTER,
         since=_v(0, 8, 5),
         since_ascend=None,
@@ -186,7 +187,11 @@ def normalise_method(spelling: str) -> Method:
     except ValueError as error:
         known = ", ".join(method.value for method in Method)
         raise PlanningError(
-            f"{spelling!r} is not a speculative method; use auto, off or one of: {known}."
+            text(
+                "{spelling} is not a speculative method; use auto, off or one of: {known}.",
+                spelling=repr(spelling),
+                known=known,
+            )
         ) from error
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from deployments.planning.errors import PlanningError
 from deployments.planning.snapshot import HostSnapshot
+from deployments.planning.text import text
 
 LAST_PORT = 65535
 
@@ -61,8 +62,13 @@ class HostBook:
             start += step
         if start + count - 1 > LAST_PORT:
             raise PlanningError(
-                f"The host {self.host.name} has no {count} free ports from {first} on; "
-                "free some or choose another host."
+                text(
+                    "The host {host} has no {count} free ports from {first} on; free some or choose "
+                    "another host.",
+                    host=self.host.name,
+                    count=count,
+                    first=first,
+                )
             )
         return start
 

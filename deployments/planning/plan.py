@@ -7,6 +7,7 @@ from deployments.planning.canonical import Json, digest_of
 from deployments.planning.container import ContainerSpec
 from deployments.planning.documents import from_document, to_document
 from deployments.planning.errors import PlanningError
+from deployments.planning.text import Text, text
 
 SCHEMA_VERSION = 1
 PLANNER_VERSION = "1"
@@ -31,14 +32,17 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """The outcome of one rule."""
+    """The outcome of one rule.
+
+    A ``source`` that is no ``Text`` is a title, and stays as it is in every language.
+    """
 
     code: str
     category: str
     severity: Severity
-    message: str
-    fix: str
-    source: str
+    message: Text
+    fix: Text
+    source: Text | str
     evidence: str = ""
 
 
@@ -46,9 +50,9 @@ class Finding:
 class DecisionStep:
     """One answered question of the decision tree."""
 
-    question: str
-    answer: str
-    because: str
+    question: Text
+    answer: Text
+    because: Text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +61,7 @@ class MethodVerdict:
 
     method: str
     open: bool
-    because: str
+    because: Text
     num_speculative_tokens: int | None = None
     drafter: str | None = None
     evidence: str = "assumed"
@@ -167,12 +171,18 @@ def plan_from_document(document: Json) -> Plan:
     version = document.get("schema_version") if isinstance(document, dict) else None
     if version != SCHEMA_VERSION:
         raise PlanningError(
-            f"This plan was made with schema version {version}; this panel reads version "
-            f"{SCHEMA_VERSION}. Plan the revision again."
+            text(
+                "This plan was made with schema version {version}; this panel reads version "
+                "{schema_version}. Plan the revision again.",
+                version=str(version),
+                schema_version=SCHEMA_VERSION,
+            )
         )
     plan = from_document(Plan, document)
     if plan.document != document:
         raise PlanningError(
-            "The stored plan holds more than this panel reads. Plan the revision again."
+            text(
+                "The stored plan holds more than this panel reads. Plan the revision again."
+            )
         )
     return plan

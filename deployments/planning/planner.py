@@ -24,6 +24,7 @@ from deployments.planning.revision import RevisionSpec, RoleSpec, Topology
 from deployments.planning.rules import find_all
 from deployments.planning.sizes import role_settings
 from deployments.planning.snapshot import ClusterSettings, HostSnapshot
+from deployments.planning.text import either, text
 from deployments.planning.topology import LayoutRequest, lay_out
 from deployments.planning.verdict import Question, find_drafter
 
@@ -103,15 +104,21 @@ def choose_checkpoint(
     Raises:
         PlanningError: the model has no such checkpoint, or none for the platform.
     """
-    here = " or ".join(platforms)
+    here = either(platforms)
     if spec.checkpoint is not None:
         checkpoint = model.checkpoint(spec.checkpoint)
         if practice or not set(platforms).isdisjoint(checkpoint.platforms):
             return checkpoint
         where = ", ".join(checkpoint.platforms)
         raise PlanningError(
-            f"The checkpoint {checkpoint.key} of {model.name} is for {where}, not for "
-            f"{here}; choose another checkpoint or other hosts."
+            text(
+                "The checkpoint {checkpoint} of {model} is for {where}, not for {here}; choose "
+                "another checkpoint or other hosts.",
+                checkpoint=checkpoint.key,
+                model=model.name,
+                where=where,
+                here=here,
+            )
         )
     for checkpoint in model.checkpoints:
         if not set(platforms).isdisjoint(checkpoint.platforms):
@@ -119,8 +126,12 @@ def choose_checkpoint(
     if practice and model.checkpoints:
         return model.checkpoints[0]
     raise PlanningError(
-        f"The catalog has no checkpoint of {model.name} for {here}; choose other hosts or "
-        "add a checkpoint to the catalog."
+        text(
+            "The catalog has no checkpoint of {model} for {here}; choose other hosts or add a "
+            "checkpoint to the catalog.",
+            model=model.name,
+            here=here,
+        )
     )
 
 
@@ -145,10 +156,15 @@ def _in_order(spec: RevisionSpec) -> RevisionSpec:
     else:
         wanted = [Role.COMBINED]
     if given != wanted:
-        names = " and ".join(role.value for role in wanted)
+        names = text("prefill and decode") if len(wanted) > 1 else Role.COMBINED.value
         raise PlanningError(
-            f"A {spec.topology.value} deployment has exactly these roles: {names}; "
-            f"the revision names {', '.join(role.value for role in given) or 'none'}."
+            text(
+                "A {topology} deployment has exactly these roles: {names}; the revision names "
+                "{given}.",
+                topology=spec.topology.value,
+                names=names,
+                given=", ".join(role.value for role in given) or text("none"),
+            )
         )
     return replace(spec, roles=roles, extra_flags=tuple(sorted(spec.extra_flags)))
 
@@ -175,17 +191,27 @@ def _used_hosts(
 def _host_names(role: RoleSpec, known: dict[str, HostSnapshot]) -> tuple[str, ...]:
     if not role.hosts:
         raise PlanningError(
-            f"The {role.role.value} role has no host; choose at least one host for it."
+            text(
+                "The {role} role has no host; choose at least one host for it.",
+                role=role.role.value,
+            )
         )
     for name in role.hosts:
         if name not in known:
-            listed = ", ".join(sorted(known)) or "none"
+            listed = ", ".join(sorted(known)) or text("none")
             raise PlanningError(
-                f"There is no host {name!r}; these hosts are known: {listed}."
+                text(
+                    "There is no host {name}; these hosts are known: {listed}.",
+                    name=repr(name),
+                    listed=listed,
+                )
             )
     if len(set(role.hosts)) != len(role.hosts):
         raise PlanningError(
-            f"The {role.role.value} role names a host twice; name it once."
+            text(
+                "The {role} role names a host twice; name it once.",
+                role=role.role.value,
+            )
         )
     return role.hosts
 
@@ -196,8 +222,11 @@ def _platform(hosts: tuple[HostSnapshot, ...], *, practice: bool) -> Platform:
         return PRACTICE
     if len(names) > 1:
         raise PlanningError(
-            f"The hosts belong to different platforms ({', '.join(names)}); one deployment runs "
-            "on one hardware family, prefill and decode included."
+            text(
+                "The hosts belong to different platforms ({listed}); one deployment runs on one "
+                "hardware family, prefill and decode included.",
+                listed=", ".join(names),
+            )
         )
     return find_platform(names[0])
 
@@ -209,7 +238,12 @@ def _profile(
         profile = find_profile(spec.engine)
         if profile.engine != platform.engine and not practice:
             raise PlanningError(
-                f"{profile.engine} does not run on {platform.title}; use {platform.engine}."
+                text(
+                    "{engine} does not run on {platform}; use {usual}.",
+                    engine=profile.engine,
+                    platform=platform.title,
+                    usual=platform.engine,
+                )
             )
         return profile
     tag = split_reference(spec.image)[1] if practice and spec.image else None

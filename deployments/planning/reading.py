@@ -6,11 +6,12 @@ from pydantic import TypeAdapter, ValidationError
 
 from deployments.planning.canonical import Json, canonical_json
 from deployments.planning.errors import PlanningError
+from deployments.planning.text import Text, text
 
 T = TypeVar("T")
 
 
-def read_document(kind: type[T], document: Json, what: str) -> T:
+def read_document(kind: type[T], document: Json, what: Text | str) -> T:
     """Build ``kind`` from JSON values; ``what`` names the document in the message.
 
     Raises:
@@ -20,7 +21,12 @@ def read_document(kind: type[T], document: Json, what: str) -> T:
         return TypeAdapter(kind).validate_json(canonical_json(document), strict=True)
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the document"
+        place = ".".join(str(part) for part in first["loc"]) or text("the document")
         raise PlanningError(
-            f"The {what} cannot be read: {place}: {first['msg']}. Correct it and try again."
+            text(
+                "The {what} cannot be read: {place}: {problem}. Correct it and try again.",
+                what=what,
+                place=place,
+                problem=first["msg"],
+            )
         ) from error

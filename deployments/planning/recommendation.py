@@ -6,13 +6,14 @@ from deployments.planning.canonical import Json
 from deployments.planning.catalog import Checkpoint, TargetModel
 from deployments.planning.counts import recommended
 from deployments.planning.decision import OFF, decide
-from deployments.planning.documents import to_document
+from deployments.planning.documents import in_english, to_document
 from deployments.planning.engines.profile import find_profile
 from deployments.planning.errors import PlanningError
 from deployments.planning.methods import Method
 from deployments.planning.plan import Decision, Role
 from deployments.planning.platforms import find_platform
 from deployments.planning.revision import SpeculationChoice
+from deployments.planning.text import text
 from deployments.planning.verdict import Question, find_drafter
 
 WIDE_NAMES = {"cuda": "nvidia", "ascend": "ascend-a3"}
@@ -46,7 +47,12 @@ def recommend(
     )
     if profile.engine != family.engine:
         raise PlanningError(
-            f"{profile.engine} does not run on {family.title}; use {family.engine}."
+            text(
+                "{engine} does not run on {platform}; use {usual}.",
+                engine=profile.engine,
+                platform=family.title,
+                usual=family.engine,
+            )
         )
     chosen = _checkpoint(model, family.name, checkpoint)
     asked = Question(
@@ -93,9 +99,9 @@ def recommendation_answer(
         "per_role": per_role,
         "num_speculative_tokens": decision.num_speculative_tokens,
         "drafter": given.drafter,
-        "path": to_document(decision.path),
+        "path": in_english(to_document(decision.path)),
         "alternatives": [
-            {"method": one.method, "open": one.open, "why_not": one.because}
+            {"method": one.method, "open": one.open, "why_not": one.because.english}
             for one in decision.methods
             if one.method != decision.method
         ],
@@ -110,5 +116,9 @@ def _checkpoint(model: TargetModel, platform: str, key: str | None) -> Checkpoin
         if platform in checkpoint.platforms:
             return checkpoint
     raise PlanningError(
-        f"The catalog has no checkpoint of {model.name} for {platform}."
+        text(
+            "The catalog has no checkpoint of {model} for {platform}.",
+            model=model.name,
+            platform=platform,
+        )
     )

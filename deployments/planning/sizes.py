@@ -13,6 +13,7 @@ from deployments.planning.engines.speculative import SpeculativeConfig
 from deployments.planning.errors import PlanningError
 from deployments.planning.methods import FACTS, Method, Need
 from deployments.planning.plan import Role
+from deployments.planning.text import text
 from deployments.planning.topology import RoleLayout
 
 MODELS_IN_CONTAINER = "/models"
@@ -68,11 +69,17 @@ def _count(context: PlanContext, layout: RoleLayout) -> Count | None:
         return told
     if asked < 0:
         raise PlanningError(
-            f"The {role.value} role cannot draft {asked} tokens; use 0 for none, or 1 and more."
+            text(
+                "The {role} role cannot draft {asked} tokens; use 0 for none, or 1 and more.",
+                role=role.value,
+                asked=asked,
+            )
         )
     if asked == 0 or (role is Role.PREFILL and method in WITHOUT_PREFILL):
         return None
-    return Count(value=asked, source="the revision", published=False, draft_eager=eager)
+    return Count(
+        value=asked, source=text("the revision"), published=False, draft_eager=eager
+    )
 
 
 def _asked_of_decode(context: PlanContext) -> int | None:

@@ -9,6 +9,7 @@ from deployments.planning.platforms.platform import Platform
 from deployments.planning.revision import RoleSpec
 from deployments.planning.serving import ServingProfile, ServingQuery, merge_serving
 from deployments.planning.snapshot import HostSnapshot
+from deployments.planning.text import text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,14 +123,26 @@ def _from_person(spec: RoleSpec, tensor: int, local: int | None) -> _Shape:
         return _Shape(tensor, local or 1, None)
     if wanted % tensor:
         raise PlanningError(
-            f"The {spec.role.value} role takes {wanted} devices on each host, which "
-            f"{tensor} tensor parallel ranks do not divide; change one of the two."
+            text(
+                "The {role} role takes {wanted} devices on each host, which {tensor} tensor parallel "
+                "ranks do not divide; change one of the two.",
+                role=spec.role.value,
+                wanted=wanted,
+                tensor=tensor,
+            )
         )
     ranks = wanted // tensor
     if local is not None and local != ranks:
         raise PlanningError(
-            f"The {spec.role.value} role takes {wanted} devices on each host, but "
-            f"{tensor} x {local} ranks need {tensor * local}; change one of them."
+            text(
+                "The {role} role takes {wanted} devices on each host, but {tensor} x {local} ranks "
+                "need {needed}; change one of them.",
+                role=spec.role.value,
+                wanted=wanted,
+                tensor=tensor,
+                local=local,
+                needed=tensor * local,
+            )
         )
     return _Shape(tensor, ranks, None)
 
@@ -193,8 +206,13 @@ def _local_ranks_asked(spec: RoleSpec, hosts: int) -> int | None:
         return None
     if spec.data_parallel_size % hosts:
         raise PlanningError(
-            f"{spec.data_parallel_size} data parallel ranks do not divide over the {hosts} hosts "
-            f"of the {spec.role.value} role; choose a multiple of {hosts}."
+            text(
+                "{data_parallel_size} data parallel ranks do not divide over the {hosts} hosts of "
+                "the {role} role; choose a multiple of {hosts}.",
+                data_parallel_size=spec.data_parallel_size,
+                hosts=hosts,
+                role=spec.role.value,
+            )
         )
     return spec.data_parallel_size // hosts
 

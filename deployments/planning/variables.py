@@ -4,16 +4,17 @@ import re
 from collections.abc import Iterable
 
 from deployments.planning.snapshot import HostSnapshot
+from deployments.planning.text import text
 
 HOST_ADDRESS = "HOST_ADDRESS"
 HOST_INTERFACE = "HOST_INTERFACE"
 MODEL_ROOT = "MODEL_ROOT"
 HEAD_ADDRESS = "HEAD_ADDRESS"
 EXPLANATIONS = {
-    HOST_ADDRESS: "address of this host that the other hosts reach",
-    HOST_INTERFACE: "network interface of this host that carries that address",
-    MODEL_ROOT: "directory on this host that holds one directory per checkpoint",
-    HEAD_ADDRESS: "address of the host that holds rank 0 of this role",
+    HOST_ADDRESS: text("address of this host that the other hosts reach"),
+    HOST_INTERFACE: text("network interface of this host that carries that address"),
+    MODEL_ROOT: text("directory on this host that holds one directory per checkpoint"),
+    HEAD_ADDRESS: text("address of the host that holds rank 0 of this role"),
 }
 VARIABLE = re.compile(r"\$\{(" + "|".join(EXPLANATIONS) + r")\}")
 

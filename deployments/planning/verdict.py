@@ -9,6 +9,7 @@ from deployments.planning.methods import FACTS, Method, Need
 from deployments.planning.plan import MethodVerdict, Role
 from deployments.planning.platforms.platform import Platform
 from deployments.planning.revision import SpeculationChoice
+from deployments.planning.text import Text, text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,11 +67,6 @@ def verdict(asked: Question, method: Method) -> MethodVerdict:
     )
 
 
-def tokens(number: int) -> str:
-    """Write a number of tokens with its noun."""
-    return "1 token" if number == 1 else f"{number} tokens"
-
-
 def _fits(drafter: Drafter, asked: Question) -> bool:
     wanted = drafter.checkpoints
     return asked.documented_for in drafter.platforms and (
@@ -78,76 +74,156 @@ def _fits(drafter: Drafter, asked: Question) -> bool:
     )
 
 
-def _closed(asked: Question, method: Method, drafter: Drafter | None) -> str | None:
+def _closed(asked: Question, method: Method, drafter: Drafter | None) -> Text | None:
     facts = FACTS[method]
-    unsupported = asked.profile.why_not(method)
+    unsupported = why_unsupported(asked.profile, method)
     if unsupported is not None:
         return unsupported
     lacks_devices = not asked.platform.has_devices and not asked.practice
     if lacks_devices and not facts.on_cpu:
-        return f"{facts.title} needs an accelerator; this host has none."
+        return text(
+            "{method} needs an accelerator; this host has none.", method=facts.title
+        )
     match facts.need:
         case Need.MTP_WEIGHTS:
             return why_no_mtp(asked)
         case Need.DRAFTER:
             return _closed_drafter(asked, method, drafter)
         case Need.PACKAGE:
-            return _closed_package(asked, facts.package)
+            return _closed_package(asked, str(facts.package))
         case Need.NOTHING:
             return None
 
 
-def why_no_mtp(asked: Question) -> str | None:
+def why_unsupported(profile: EngineProfile, method: Method) -> Text | None:
+    """Say why an engine version does not run a method, ``None`` when it does."""
+    if method in profile.methods:
+        return None
+    facts = FACTS[method]
+    if facts.until is not None and profile.vllm > facts.until:
+        return text(
+            "{engine} {version} no longer runs {method}; {until} was the last vLLM release that "
+            "did.",
+            engine=profile.engine,
+            version=profile.version,
+            method=facts.title,
+            until=str(facts.until),
+        )
+    return text(
+        "{engine} {version} does not run {method} yet.",
+        engine=profile.engine,
+        version=profile.version,
+        method=facts.title,
+    )
+
+
+def why_no_mtp(asked: Question) -> Text | None:
     """Say why the checkpoint cannot draft with MTP, ``None`` when nothing speaks against it."""
     model, checkpoint = asked.model, asked.checkpoint
     if model.has_mtp is False:
-        return f"{asked.profile.engine} has no MTP route for {model.name}: it was not trained with MTP layers."
+        return text(
+            "{engine} has no MTP route for {model}: it was not trained with MTP layers.",
+            engine=asked.profile.engine,
+            model=model.name,
+        )
     if model.has_mtp is None:
-        return f"Nobody has stated that {model.name} has MTP layers."
+        return text("Nobody has stated that {model} has MTP layers.", model=model.name)
     if checkpoint.holds_mtp is False:
         others = [one.key for one in model.checkpoints if one.holds_mtp]
-        hint = f"; these do: {', '.join(others)}" if others else ""
-        return f"The checkpoint {checkpoint.key} leaves the MTP layers out{hint}."
+        if not others:
+            return text(
+                "The checkpoint {checkpoint} leaves the MTP layers out.",
+                checkpoint=checkpoint.key,
+            )
+        return text(
+            "The checkpoint {checkpoint} leaves the MTP layers out; these do: {others}.",
+            checkpoint=checkpoint.key,
+            others=", ".join(others),
+        )
     return None
 
 
 def _closed_drafter(
     asked: Question, method: Method, drafter: Drafter | None
-) -> str | None:
+) -> Text | None:
     model, noun = asked.model, FACTS[method].drafter_noun
     if method is Method.EAGLE3 and model.eagle3_interface is False:
-        return f"{asked.profile.engine} {asked.profile.version} has no EAGLE-3 interface in the class of {model.name}."
+        return text(
+            "{engine} {version} has no EAGLE-3 interface in the class of {model}.",
+            engine=asked.profile.engine,
+            version=asked.profile.version,
+            model=model.name,
+        )
     if drafter is not None:
         return None
     elsewhere = [one for one in model.drafters if one.method is method]
     if not elsewhere:
-        return f"The catalog binds no {noun} to {model.name}."
+        return text(
+            "The catalog binds no {noun} to {model}.", noun=noun, model=model.name
+        )
     where = sorted({place for one in elsewhere for place in one.platforms})
     limits = sorted({key for one in elsewhere for key in one.checkpoints})
-    only = f" with the checkpoints {', '.join(limits)}" if limits else ""
-    return f"The {noun} of {model.name} is documented on {', '.join(where)}{only} only."
+    if not limits:
+        return text(
+            "The {noun} of {model} is documented on {platforms} only.",
+            noun=noun,
+            model=model.name,
+            platforms=", ".join(where),
+        )
+    return text(
+        "The {noun} of {model} is documented on {platforms} with the checkpoints {checkpoints} "
+        "only.",
+        noun=noun,
+        model=model.name,
+        platforms=", ".join(where),
+        checkpoints=", ".join(limits),
+    )
 
 
-def _closed_package(asked: Question, package: str | None) -> str | None:
+def _closed_package(asked: Question, package: str) -> Text | None:
     if asked.own_image:
         return None
-    return f"It needs the package {package}, which the image of {asked.platform.title} does not hold."
+    return text(
+        "It needs the package {package}, which the image of {platform} does not hold.",
+        package=package,
+        platform=asked.platform.title,
+    )
 
 
 def _opened(
     asked: Question, method: Method, drafter: Drafter | None, count: Count | None
-) -> str:
-    told = (
-        f"{tokens(count.value)} a step: {count.source}"
-        if count
-        else "No count is known"
-    )
+) -> Text:
+    told = _told(count)
     if method is Method.MTP:
-        held = asked.checkpoint.holds_mtp
-        state = "holds" if held else "should hold, which nobody has checked,"
-        return f"The checkpoint {asked.checkpoint.key} {state} the MTP layers; nothing else to mount. {told}."
+        checkpoint = asked.checkpoint.key
+        if asked.checkpoint.holds_mtp:
+            return text(
+                "The checkpoint {checkpoint} holds the MTP layers; nothing else to mount. {count}",
+                checkpoint=checkpoint,
+                count=told,
+            )
+        return text(
+            "The checkpoint {checkpoint} should hold, which nobody has checked, the MTP layers; "
+            "nothing else to mount. {count}",
+            checkpoint=checkpoint,
+            count=told,
+        )
     if drafter is not None:
-        return f"Drafter {drafter.repository}. {told}."
-    facts = FACTS[method]
-    note = "" if facts.async_scheduling else " It turns asynchronous scheduling off."
-    return f"It needs no weights.{note} {told}."
+        return text(
+            "Drafter {repository}. {count}", repository=drafter.repository, count=told
+        )
+    if FACTS[method].async_scheduling:
+        return text("It needs no weights. {count}", count=told)
+    return text(
+        "It needs no weights. It turns asynchronous scheduling off. {count}", count=told
+    )
+
+
+def _told(count: Count | None) -> Text:
+    if count is None:
+        return text("No count is known.")
+    if count.value == 1:
+        return text("1 token a step: {source}.", source=count.source)
+    return text(
+        "{count} tokens a step: {source}.", count=count.value, source=count.source
+    )

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from deployments.planning.errors import PlanningError
+from deployments.planning.text import text
 
 FINAL = (1, 0)
 _SPELLING = re.compile(
@@ -27,16 +28,19 @@ class Version:
         return f"{numbers}{'rc' if kind == 0 else '.post'}{number}"
 
 
-def parse_version(text: str) -> Version:
+def parse_version(spelling: str) -> Version:
     """Read ``0.32.0``, ``v0.23.0rc1`` or ``0.8.5.post1``.
 
     Raises:
-        PlanningError: the text is none of these.
+        PlanningError: the spelling is none of these.
     """
-    match = _SPELLING.fullmatch(text.strip())
+    match = _SPELLING.fullmatch(spelling.strip())
     if match is None:
         raise PlanningError(
-            f"{text!r} is not an engine version; write it as 0.32.0 or 0.23.0rc1."
+            text(
+                "{spelling} is not an engine version; write it as 0.32.0 or 0.23.0rc1.",
+                spelling=repr(spelling),
+            )
         )
     numbers = [int(part) for part in match["release"].split(".")]
     while len(numbers) < 3:

@@ -6,9 +6,11 @@ is accepted with probability 0.8 has 80 % with one token and 65 % with three. So
 are carried over to the count, and the marginal gain by position decides what to change.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from deployments.planning.text import Text, text
 from deployments.telemetry.acceptance_history import Counts
 from deployments.telemetry.diagnosis.acceptance_signs import LOOKUP_METHODS
 
@@ -53,10 +55,10 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """One sentence in English, with the code and the values that a translation needs."""
+    """One sentence with its code and the numbers in it."""
 
     code: str
-    text: str
+    text: Text
     parameters: tuple[tuple[str, str], ...] = ()
 
 
@@ -144,7 +146,6 @@ def advise(
 
 
 def _no_data(cost: float) -> Advice:
-    text = "Nothing was drafted in this span, so there is nothing to judge."
     return Advice(
         verdict=Verdict.NO_DATA,
         action=Action.WAIT,
@@ -152,7 +153,14 @@ def _no_data(cost: float) -> Advice:
         thresholds=None,
         draft_cost=cost,
         gains=(),
-        statements=(Statement(code="no_traffic", text=text),),
+        statements=(
+            Statement(
+                code="no_traffic",
+                text=text(
+                    "Nothing was drafted in this span, so there is nothing to judge."
+                ),
+            ),
+        ),
     )
 
 
@@ -236,40 +244,54 @@ def _measured(counts: Counts, rate: float) -> Statement:
         "drafted": str(counts.drafted),
         "rate": f"{rate:.1%}",
     }
-    text = "{accepted} of {drafted} drafted tokens were accepted: {rate}"
-    if length is not None:
-        parameters["length"] = f"{length:.2f}"
-        text += ", {length} tokens per step"
+    if length is None:
+        return _statement(
+            "measured_rate",
+            text("{accepted} of {drafted} drafted tokens were accepted: {rate}."),
+            parameters,
+        )
     return _statement(
-        "measured" if length is not None else "measured_rate", text + ".", parameters
+        "measured",
+        text(
+            "{accepted} of {drafted} drafted tokens were accepted: {rate}, {length} tokens per "
+            "step."
+        ),
+        {**parameters, "length": f"{length:.2f}"},
     )
+
+
+_JUDGEMENTS = {
+    Verdict.HEALTHY: text(
+        "{rate} is healthy: with {count} tokens per draft, 60 % and 80 % per token make {low} "
+        "and {high}."
+    ),
+    Verdict.NORMAL: text(
+        "{rate} is in the normal range: with {count} tokens per draft, 60 % and 80 % per token "
+        "make {low} and {high}."
+    ),
+    Verdict.LOW: text(
+        "{rate} is low: with {count} tokens per draft, 60 % and 80 % per token make {low} and "
+        "{high}."
+    ),
+}
 
 
 def _judged(
     verdict: Verdict, rate: float, count: int | None, limits: Thresholds | None
 ) -> list[Statement]:
     if verdict is Verdict.NOT_COMPARABLE or limits is None or count is None:
-        text = (
+        said = text(
             "The thresholds do not apply: n-gram and suffix drafting only draft where the text "
             "repeats, and without num_speculative_tokens a rate says nothing."
         )
-        return [Statement(code="not_comparable", text=text)]
+        return [Statement(code="not_comparable", text=said)]
     parameters = {
         "count": str(count),
         "low": f"{limits.low:.0%}",
         "high": f"{limits.high:.0%}",
         "rate": f"{rate:.1%}",
     }
-    words = {
-        Verdict.HEALTHY: "{rate} is healthy",
-        Verdict.NORMAL: "{rate} is in the normal range",
-        Verdict.LOW: "{rate} is low",
-    }
-    text = (
-        f"{words[verdict]}: with {{count}} tokens per draft, 60 % and 80 % per token make "
-        "{low} and {high}."
-    )
-    return [_statement(f"rate_{verdict}", text, parameters)]
+    return [_statement(f"rate_{verdict}", _JUDGEMENTS[verdict], parameters)]
 
 
 def _arithmetic(gains: tuple[PositionGain, ...], cost: float) -> Statement | None:
@@ -284,35 +306,39 @@ def _arithmetic(gains: tuple[PositionGain, ...], cost: float) -> Statement | Non
         "cost": f"{cost:.2f}",
         "speeds": speeds,
     }
-    text = (
+    said = text(
         "Position {position} is accepted in {rate} of the drafts. Tokens per target step of "
         "time by count, with an assumed draft cost of {cost} target steps per token: {speeds} "
         "(the last one is extrapolated)."
     )
-    return _statement("marginal_gain", text, parameters)
+    return _statement("marginal_gain", said, parameters)
 
 
 _PROPOSALS = {
-    Action.RAISE: "Try num_speculative_tokens {suggested} instead of {count}.",
-    Action.LOWER: "Lower num_speculative_tokens from {count} to {suggested}: the positions "
-    "behind it cost more than they bring.",
-    Action.KEEP: "Keep num_speculative_tokens at {count}.",
-    Action.CHECK_DRAFTER: "Check that drafter, checkpoint and method belong together before "
-    "changing num_speculative_tokens.",
-    Action.WAIT: "Wait for at least {enough} drafts before changing anything.",
+    Action.RAISE: text("Try num_speculative_tokens {suggested} instead of {count}."),
+    Action.LOWER: text(
+        "Lower num_speculative_tokens from {count} to {suggested}: the positions behind it cost "
+        "more than they bring."
+    ),
+    Action.KEEP: text("Keep num_speculative_tokens at {count}."),
+    Action.CHECK_DRAFTER: text(
+        "Check that drafter, checkpoint and method belong together before changing "
+        "num_speculative_tokens."
+    ),
+    Action.WAIT: text("Wait for at least {enough} drafts before changing anything."),
 }
 
 
 def _proposal(action: Action, suggested: int | None, count: int | None) -> Statement:
     parameters = {
         "suggested": str(suggested),
-        "count": "its value" if count is None else str(count),
+        "count": text("its value") if count is None else str(count),
         "enough": str(ENOUGH_DRAFTS),
     }
     return _statement(f"action_{action}", _PROPOSALS[action], parameters)
 
 
-def _statement(code: str, text: str, parameters: dict[str, str]) -> Statement:
+def _statement(code: str, said: Text, parameters: Mapping[str, str]) -> Statement:
     return Statement(
-        code=code, text=text.format(**parameters), parameters=tuple(parameters.items())
+        code=code, text=said.filled(parameters), parameters=tuple(parameters.items())
     )

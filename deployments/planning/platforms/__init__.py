@@ -6,6 +6,7 @@ from deployments.planning.platforms.ascend_a3 import ASCEND_A3
 from deployments.planning.platforms.cpu import Cpu, Practice
 from deployments.planning.platforms.nvidia import Nvidia
 from deployments.planning.platforms.platform import Platform
+from deployments.planning.text import text
 
 PLATFORMS: dict[str, Platform] = {
     platform.name: platform for platform in (Nvidia(), ASCEND_A2, ASCEND_A3, Cpu())
@@ -24,5 +25,9 @@ def find_platform(name: str) -> Platform:
     except KeyError:
         known = ", ".join(PLATFORMS)
         raise PlanningError(
-            f"This panel cannot plan for the platform {name!r} yet; it plans for {known}."
+            text(
+                "This panel cannot plan for the platform {name} yet; it plans for {known}.",
+                name=repr(name),
+                known=known,
+            )
         ) from None

@@ -9,6 +9,7 @@ from deployments.planning.platforms.platform import (
     Placement,
     container_numbers,
 )
+from deployments.planning.text import text
 from deployments.planning.variables import address_of, interface_of
 
 INSTALLATION = "vllm-ascend documentation v0.23.0, installation"
@@ -25,20 +26,24 @@ FABRIC_MOUNTS = ("/etc/hccn.conf", "/usr/local/Ascend/driver/tools/hccn_tool")
 JEMALLOC = "/usr/lib/aarch64-linux-gnu/libjemalloc.so.2"
 _BEYOND = (
     Beyond(
-        what="capability DAC_OVERRIDE",
-        why="The device nodes and driver files belong to the driver's own group, and the image "
-        "runs as root, which loses access to them with all capabilities dropped.",
-        source="assumed: not run on an NPU",
+        what=text("capability DAC_OVERRIDE"),
+        why=text(
+            "The device nodes and driver files belong to the driver's own group, and the image "
+            "runs as root, which loses access to them with all capabilities dropped."
+        ),
+        source=text("assumed: not run on an NPU"),
     ),
     Beyond(
-        what="capability SYS_NICE",
-        why="enable_cpu_binding moves memory to the NUMA node of the device.",
-        source="assumed: not run on an NPU",
+        what=text("capability SYS_NICE"),
+        why=text("enable_cpu_binding moves memory to the NUMA node of the device."),
+        source=text("assumed: not run on an NPU"),
     ),
 )
 _HOST_NETWORK = Beyond(
-    what="host network",
-    why="HCCL and Mooncake reach other hosts through the host's own interfaces and ports.",
+    what=text("host network"),
+    why=text(
+        "HCCL and Mooncake reach other hosts through the host's own interfaces and ports."
+    ),
     source="vllm-ascend documentation v0.23.0, multi-node tutorials",
 )
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from deployments.planning.platforms.platform import Beyond, ContainerNeeds, Placement
+from deployments.planning.text import text
 
 ARM = frozenset(("aarch64", "arm64"))
 
@@ -12,7 +13,7 @@ class Cpu:
     """Source: vLLM documentation, CPU installation, 0.32.0."""
 
     name: str = "cpu"
-    title: str = "CPU, no accelerator"
+    title: str = text("CPU, no accelerator")
     engine: str = "vllm"
     default_engine_version: str = "0.32.0"
     has_devices: bool = False
@@ -32,9 +33,11 @@ class Cpu:
             shm_size_bytes=4 << 30,
             beyond=(
                 Beyond(
-                    what="capability SYS_NICE",
-                    why="The CPU backend binds memory to NUMA nodes, which the default seccomp "
-                    "profile allows with this capability only.",
+                    what=text("capability SYS_NICE"),
+                    why=text(
+                        "The CPU backend binds memory to NUMA nodes, which the default seccomp profile "
+                        "allows with this capability only."
+                    ),
                     source="vLLM documentation, CPU installation, 0.32.0",
                 ),
             ),

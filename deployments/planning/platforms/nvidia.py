@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from deployments.planning.container import DeviceRequest, NetworkMode
 from deployments.planning.platforms.platform import Beyond, ContainerNeeds, Placement
+from deployments.planning.text import text
 
 NIXL_SIDE_CHANNEL_PORT = 5600
 """Default of NixlConnector since vLLM 0.11.1; unique per instance on a host."""
@@ -34,8 +35,10 @@ class Nvidia:
         if placement.spans_hosts:
             beyond.append(
                 Beyond(
-                    what="host network",
-                    why="NIXL and NCCL exchange addresses and ports that other hosts must reach.",
+                    what=text("host network"),
+                    why=text(
+                        "NIXL and NCCL exchange addresses and ports that other hosts must reach."
+                    ),
                     source="vLLM documentation, NixlConnector usage, 0.32.0",
                 )
             )

@@ -6,15 +6,16 @@ from typing import Protocol
 from deployments.planning.container import DeviceNode, DeviceRequest, Mount, NetworkMode
 from deployments.planning.plan import Role
 from deployments.planning.snapshot import HostSnapshot
+from deployments.planning.text import Text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beyond:
     """One thing beyond the container floor, and why the platform cannot do without it."""
 
-    what: str
-    why: str
-    source: str
+    what: Text
+    why: Text
+    source: Text | str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from deployments.planning.context import PlanContext, RoleSettings
 from deployments.planning.plan import Finding, Role, Severity
+from deployments.planning.text import text
 
 
 def budget_rules(context: PlanContext) -> Iterator[Finding]:
@@ -29,9 +30,19 @@ def _batched_tokens(settings: RoleSettings) -> Iterator[Finding]:
         code="BATCHED_TOKENS_SHORT",
         category="token-budget",
         severity=severity,
-        message=f"max_num_batched_tokens is {budget}, but {settings.max_num_seqs} requests with "
-        f"{step} tokens a step need {needed}: some requests wait a step.",
-        fix=f"Raise max_num_batched_tokens to {needed}, or serve {max(1, budget // step)} requests.",
+        message=text(
+            "max_num_batched_tokens is {budget}, but {max_num_seqs} requests with {step} tokens "
+            "a step need {needed}: some requests wait a step.",
+            budget=budget,
+            max_num_seqs=settings.max_num_seqs,
+            step=step,
+            needed=needed,
+        ),
+        fix=text(
+            "Raise max_num_batched_tokens to {needed}, or serve {requests} requests.",
+            needed=needed,
+            requests=max(1, budget // step),
+        ),
         source="vLLM 0.32.0 scheduler; vllm-ascend documentation v0.23.0, decode nodes",
         evidence=settings.role.value,
     )
@@ -46,9 +57,14 @@ def _length(context: PlanContext, settings: RoleSettings) -> Iterator[Finding]:
             code="LENGTH_ABOVE_CONTEXT",
             category="token-budget",
             severity=Severity.ERROR,
-            message=f"max_model_len is {length}, but {context.model.name} has a context of {trained} tokens.",
-            fix=f"Use {trained} or less.",
-            source=context.model.sources.get("context_length", "the catalog"),
+            message=text(
+                "max_model_len is {length}, but {model} has a context of {trained} tokens.",
+                length=length,
+                model=context.model.name,
+                trained=trained,
+            ),
+            fix=text("Use {trained} or less.", trained=trained),
+            source=context.model.sources.get("context_length", text("the catalog")),
             evidence=settings.role.value,
         )
     limit = length or trained
@@ -57,11 +73,15 @@ def _length(context: PlanContext, settings: RoleSettings) -> Iterator[Finding]:
             code="LENGTH_BELOW_WORKLOAD",
             category="token-budget",
             severity=Severity.WARNING,
-            message=f"A typical request has {needed} tokens, but the length limit is {limit}.",
-            fix=f"Raise max_model_len to {needed} or more."
+            message=text(
+                "A typical request has {needed} tokens, but the length limit is {limit}.",
+                needed=needed,
+                limit=limit,
+            ),
+            fix=text("Raise max_model_len to {needed} or more.", needed=needed)
             if trained is None or trained >= needed
-            else "Choose a model with a longer context.",
-            source="the revision's workload",
+            else text("Choose a model with a longer context."),
+            source=text("the revision's workload"),
             evidence=settings.role.value,
         )
 
@@ -80,8 +100,13 @@ def _concurrency(context: PlanContext) -> Iterator[Finding]:
         code="BATCH_BELOW_CONCURRENCY",
         category="batch-limit",
         severity=Severity.WARNING,
-        message=f"The plan serves {room} requests at once, the workload brings {wanted}: the others wait.",
-        fix="Raise max_num_seqs or add hosts.",
+        message=text(
+            "The plan serves {room} requests at once, the workload brings {wanted}: the others "
+            "wait.",
+            room=room,
+            wanted=wanted,
+        ),
+        fix=text("Raise max_num_seqs or add hosts."),
         source=layout.serving.source,
         evidence=settings.role.value,
     )

@@ -6,6 +6,7 @@ from deployments.planning.context import PlanContext, RoleSettings
 from deployments.planning.counts import must_be_equal
 from deployments.planning.methods import FACTS, Method
 from deployments.planning.plan import Finding, Role, Severity
+from deployments.planning.text import text
 
 LAYER_REUSE = (
     "vLLM 0.11.0 to 0.33.0: a single MTP layer is run again for every further token"
@@ -36,9 +37,14 @@ def _too_many(context: PlanContext, settings: RoleSettings) -> Iterator[Finding]
         code="COUNT_ABOVE_KERNEL_LIMIT",
         category="k-limit",
         severity=Severity.ERROR,
-        message=f"{drafted} drafted tokens and the target's own make {drafted + 1} a step; the "
-        f"attention kernel takes {limit} at most.",
-        fix=f"Draft {limit - 1} tokens or fewer.",
+        message=text(
+            "{drafted} drafted tokens and the target's own make {total} a step; the "
+            "attention kernel takes {limit} at most.",
+            drafted=drafted,
+            total=drafted + 1,
+            limit=limit,
+        ),
+        fix=text("Draft {most} tokens or fewer.", most=limit - 1),
         source=context.profile.source,
         evidence=settings.role.value,
     )
@@ -53,8 +59,13 @@ def _too_few(settings: RoleSettings, method: Method) -> Iterator[Finding]:
         code="COUNT_BELOW_METHOD_LIMIT",
         category="k-limit",
         severity=Severity.ERROR,
-        message=f"{facts.title} drafts {facts.smallest_count} tokens a step or more, not {drafted}.",
-        fix=f"Draft {facts.default_count} tokens.",
+        message=text(
+            "{method} drafts {smallest_count} tokens a step or more, not {drafted}.",
+            method=facts.title,
+            smallest_count=facts.smallest_count,
+            drafted=drafted,
+        ),
+        fix=text("Draft {default_count} tokens.", default_count=facts.default_count),
         source="vllm-ascend documentation, speculative decoding guide",
         evidence=settings.role.value,
     )
@@ -73,11 +84,20 @@ def _layer_reused(context: PlanContext, method: Method) -> Iterator[Finding]:
             code="MTP_LAYER_REUSED",
             category="k-limit",
             severity=Severity.INFO if documented else Severity.WARNING,
-            message=f"{context.model.name} has {layers} MTP layer; drafting {drafted} tokens runs it "
-            f"{drafted} times a step, and each further token is accepted less often.",
-            fix="Watch the acceptance rate by position and draft fewer where it falls off."
+            message=text(
+                "{model} has {layers} MTP layer; drafting {drafted} tokens runs it {drafted} times a "
+                "step, and each further token is accepted less often.",
+                model=context.model.name,
+                layers=layers,
+                drafted=drafted,
+            ),
+            fix=text(
+                "Watch the acceptance rate by position and draft fewer where it falls off."
+            )
             if documented
-            else "Draft the documented number, or compare both by their acceptance rate.",
+            else text(
+                "Draft the documented number, or compare both by their acceptance rate."
+            ),
             source=count.source if documented else LAYER_REUSE,
             evidence=settings.role.value,
         )
@@ -107,10 +127,18 @@ def _claims(context: PlanContext, method: Method) -> Iterator[Finding]:
             code="COUNT_CLAIM_NOT_FOLLOWED",
             category="k-limit",
             severity=Severity.INFO,
-            message=f"{claim.source} names {claim.num_speculative_tokens} tokens for "
-            f"{context.model.name}; this plan drafts {used.num_speculative_tokens}, as "
-            f"{used.count.source} says.",
-            fix="Measure before you raise it: compare the acceptance rate by position.",
+            message=text(
+                "{claimant} names {claimed} tokens for {model}; this plan drafts "
+                "{planned}, as {source} says.",
+                claimant=claim.source,
+                claimed=claim.num_speculative_tokens,
+                model=context.model.name,
+                planned=used.num_speculative_tokens,
+                source=used.count.source,
+            ),
+            fix=text(
+                "Measure before you raise it: compare the acceptance rate by position."
+            ),
             source=used.count.source,
         )
 
@@ -126,9 +154,15 @@ def _differing(context: PlanContext, method: Method) -> Iterator[Finding]:
         code="COUNTS_DIFFER_ACROSS_ROLES",
         category="disaggregation",
         severity=Severity.ERROR,
-        message=f"Prefill drafts {given} tokens and decode {wanted}; {FACTS[method].title} on "
-        f"{context.model.name} needs the same number on both, or decode reads the wrong state.",
-        fix=f"Draft {wanted} on prefill as well.",
+        message=text(
+            "Prefill drafts {given} tokens and decode {wanted}; {method} on {model} needs the "
+            "same number on both, or decode reads the wrong state.",
+            given=given,
+            wanted=wanted,
+            method=FACTS[method].title,
+            model=context.model.name,
+        ),
+        fix=text("Draft {wanted} on prefill as well.", wanted=wanted),
         source="vllm-ascend documentation v0.23.0, speculative decoding guide",
     )
 
@@ -143,8 +177,13 @@ def _prefill_high(context: PlanContext, method: Method) -> Iterator[Finding]:
         code="PREFILL_DRAFTS_IN_VAIN",
         category="disaggregation",
         severity=Severity.WARNING,
-        message=f"Prefill drafts {prefill.num_speculative_tokens} tokens, but it emits one token per "
-        "request: the further drafts are thrown away and delay the first token.",
-        fix="Draft 1 on prefill; that already carries the drafter's KV cache over.",
+        message=text(
+            "Prefill drafts {drafted} tokens, but it emits one token per request: "
+            "the further drafts are thrown away and delay the first token.",
+            drafted=prefill.num_speculative_tokens,
+        ),
+        fix=text(
+            "Draft 1 on prefill; that already carries the drafter's KV cache over."
+        ),
         source="vllm-ascend documentation v0.23.0, prefill/decode tutorials",
     )

@@ -8,6 +8,7 @@ from deployments.planning.engines.profile import VLLM_ASCEND
 from deployments.planning.methods import Method
 from deployments.planning.plan import Finding, PlannedReplica, Role, Severity
 from deployments.planning.revision import Topology
+from deployments.planning.text import text
 from deployments.planning.versions import Version
 
 HASHED_SINCE = Version((0, 28, 0))
@@ -26,9 +27,11 @@ def disaggregation_rules(context: PlanContext) -> Iterator[Finding]:
             code="NO_KV_CONNECTOR",
             category="disaggregation",
             severity=Severity.ERROR,
-            message=f"{context.platform.title} has no connector that carries the KV cache from "
-            "prefill to decode.",
-            fix="Serve prefill and decode combined.",
+            message=text(
+                "{platform} has no connector that carries the KV cache from prefill to decode.",
+                platform=context.platform.title,
+            ),
+            fix=text("Serve prefill and decode combined."),
             source="vLLM 0.32.0, registered connectors",
         )
     yield from _one_sided(context, prefill, decode)
@@ -50,9 +53,12 @@ def _one_sided(
         code="DRAFTER_ON_ONE_SIDE",
         category="disaggregation",
         severity=Severity.ERROR if refused else Severity.WARNING,
-        message=f"{without.capitalize()} does not draft, so the drafter's KV cache of the prompt is "
-        "missing or unused: the sides refuse each other, or decode accepts little at first.",
-        fix="Use the same method and drafter on both; prefill drafts 1 token.",
+        message=text(
+            "{role} does not draft, so the drafter's KV cache of the prompt is missing or "
+            "unused: the sides refuse each other, or decode accepts little at first.",
+            role=without.capitalize(),
+        ),
+        fix=text("Use the same method and drafter on both; prefill drafts 1 token."),
         source=source,
     )
 
@@ -80,9 +86,17 @@ def _tensor_parallel(
         code="PREFILL_TENSOR_PARALLEL",
         category="disaggregation",
         severity=Severity.ERROR,
-        message=f"Prefill has {first} tensor parallel ranks and decode {second}; the Mooncake "
-        "connector needs prefill's to be a multiple of decode's.",
-        fix=f"Give prefill a multiple of {second}, or decode a divisor of {first}.",
+        message=text(
+            "Prefill has {first} tensor parallel ranks and decode {second}; the Mooncake "
+            "connector needs prefill's to be a multiple of decode's.",
+            first=first,
+            second=second,
+        ),
+        fix=text(
+            "Give prefill a multiple of {second}, or decode a divisor of {first}.",
+            second=second,
+            first=first,
+        ),
         source=ASCEND_GUIDE,
     )
 
@@ -96,9 +110,11 @@ def _proxy(context: PlanContext) -> Finding:
         code="PROXY_NEEDED",
         category="disaggregation",
         severity=Severity.WARNING,
-        message="Clients cannot call prefill or decode directly: a proxy must send each request to "
-        "prefill and then to decode, and this plan does not start one.",
-        fix="Run the proxy that the evidence shows and give clients its address.",
+        message=text(
+            "Clients cannot call prefill or decode directly: a proxy must send each request to "
+            "prefill and then to decode, and this plan does not start one."
+        ),
+        fix=text("Run the proxy that the evidence shows and give clients its address."),
         source=f"{ASCEND_GUIDE}, load_balance_proxy_server_example.py"
         if ascend
         else "vLLM 0.32.0 documentation, vllm-router",

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from deployments.planning.context import PlanContext
 from deployments.planning.plan import Finding, Severity
+from deployments.planning.text import text
 from deployments.planning.versions import parse_version
 
 
@@ -16,9 +17,18 @@ def engine_rules(context: PlanContext) -> Iterator[Finding]:
             code="ENGINE_TOO_OLD",
             category="other",
             severity=Severity.ERROR,
-            message=f"{context.model.name} needs {profile.engine} {minimum} or later; the plan has "
-            f"{profile.version}.",
-            fix=f"Use {profile.engine}=={minimum} or later.",
+            message=text(
+                "{model} needs {engine} {minimum} or later; the plan has {version}.",
+                model=context.model.name,
+                engine=profile.engine,
+                minimum=minimum,
+                version=profile.version,
+            ),
+            fix=text(
+                "Use {engine}=={minimum} or later.",
+                engine=profile.engine,
+                minimum=minimum,
+            ),
             source="vllm-project/recipes, 2026-08-21; engine release notes",
         )
     if context.practice:
@@ -26,8 +36,10 @@ def engine_rules(context: PlanContext) -> Iterator[Finding]:
             code="PRACTICE_IMAGE",
             category="control-panel",
             severity=Severity.INFO,
-            message="This plan runs the practice image: it answers like vLLM but serves no real "
-            "model, needs no weights and takes no device.",
-            fix="Choose an engine image to serve the model for real.",
-            source="this panel",
+            message=text(
+                "This plan runs the practice image: it answers like vLLM but serves no real model, "
+                "needs no weights and takes no device."
+            ),
+            fix=text("Choose an engine image to serve the model for real."),
+            source=text("this panel"),
         )

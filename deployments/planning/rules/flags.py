@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from deployments.planning.context import PlanContext
 from deployments.planning.plan import Finding, Severity
+from deployments.planning.text import Text, text
 
 MANAGED = frozenset(
     f"--{name}"
@@ -94,7 +95,7 @@ SHORT = {
     "-n": "--nnodes",
     "-r": "--node-rank",
 }
-SECURITY = "security rules of this panel"
+SECURITY = text("security rules of this panel")
 
 
 def flag_rules(context: PlanContext) -> Iterator[Finding]:
@@ -105,16 +106,22 @@ def flag_rules(context: PlanContext) -> Iterator[Finding]:
             yield _finding(
                 "FLAG_VALUE_HAS_DOLLAR",
                 flag,
-                f"The value of {flag} holds a dollar sign; nothing expands it.",
-                "Write the value itself.",
+                text(
+                    "The value of {flag} holds a dollar sign; nothing expands it.",
+                    flag=flag,
+                ),
+                text("Write the value itself."),
             )
 
         if value.startswith("-") and not value[1:2].isdigit():
             yield _finding(
                 "FLAG_VALUE_IS_FLAG",
                 flag,
-                f"The value of {flag} begins with a dash and would be read as another flag.",
-                "Write one flag with its own value.",
+                text(
+                    "The value of {flag} begins with a dash and would be read as another flag.",
+                    flag=flag,
+                ),
+                text("Write one flag with its own value."),
             )
 
 
@@ -139,23 +146,32 @@ def _flag(context: PlanContext, flag: str) -> Iterator[Finding]:
         yield _finding(
             "FLAG_FORBIDDEN",
             flag,
-            f"{flag} may not be added by hand: it opens files, code or networks, or hides the metrics.",
-            "Leave it out; the catalog sets what a model needs.",
+            text(
+                "{flag} may not be added by hand: it opens files, code or networks, or hides the "
+                "metrics.",
+                flag=flag,
+            ),
+            text("Leave it out; the catalog sets what a model needs."),
         )
     elif MANAGED.intersection(meant) or _emitted(context, meant):
         yield _finding(
             "FLAG_MANAGED",
             flag,
-            f"{flag} is set by the plan itself.",
-            "Set it in its own field of the revision.",
+            text("{flag} is set by the plan itself.", flag=flag),
+            text("Set it in its own field of the revision."),
         )
     elif not set(meant) <= set(known):
         yield Finding(
             code="FLAG_UNKNOWN",
             category="unknown-flag",
             severity=Severity.ERROR,
-            message=f"{context.profile.engine} {context.profile.version} does not know {flag}.",
-            fix="Check the spelling, or leave it out.",
+            message=text(
+                "{engine} {version} does not know {flag}.",
+                engine=context.profile.engine,
+                version=context.profile.version,
+                flag=flag,
+            ),
+            fix=text("Check the spelling, or leave it out."),
             source=context.profile.source,
             evidence=flag,
         )
@@ -169,7 +185,7 @@ def _emitted(context: PlanContext, meant: tuple[str, ...]) -> bool:
     )
 
 
-def _finding(code: str, flag: str, message: str, fix: str) -> Finding:
+def _finding(code: str, flag: str, message: Text, fix: Text) -> Finding:
     return Finding(
         code=code,
         category="unknown-flag",

@@ -9,6 +9,7 @@ from deployments.planning.engines.arguments import flag_values
 from deployments.planning.engines.profile import VLLM_ASCEND
 from deployments.planning.plan import Finding, Role, Severity
 from deployments.planning.sizes import refuses_draft_graph
+from deployments.planning.text import text
 
 COMPILATION = "--compilation-config"
 SIZES_FLAG = "--cudagraph-capture-sizes"
@@ -54,12 +55,21 @@ def _eager_drafter(context: PlanContext) -> Iterator[Finding]:
         code="DRAFTER_RUNS_EAGER",
         category="ascend-graph",
         severity=Severity.INFO,
-        message=f"The drafter of {context.model.name} runs without graph capture; the target keeps "
-        "its graph. The engine forces it for GLM models, and the plan says so openly."
+        message=text(
+            "The drafter of {model} runs without graph capture; the target keeps its graph. The "
+            "engine forces it for GLM models, and the plan says so openly.",
+            model=context.model.name,
+        )
         if forced
-        else f"The drafter of {context.model.name} runs without graph capture, as documented; the "
-        "target keeps its graph.",
-        fix="Leave enforce_eager in the speculative config; it is not the target's --enforce-eager.",
+        else text(
+            "The drafter of {model} runs without graph capture, as documented; the target keeps "
+            "its graph.",
+            model=context.model.name,
+        ),
+        fix=text(
+            "Leave enforce_eager in the speculative config; it is not the target's "
+            "--enforce-eager."
+        ),
         source="vllm-ascend v0.23.0, draft proposer and tutorials",
     )
 
@@ -78,9 +88,17 @@ def _multiples(
         if context.profile.engine == VLLM_ASCEND
         else "cudagraph",
         severity=Severity.ERROR if none_left else Severity.WARNING,
-        message=f"Capture sizes count tokens, {step} for each request here; "
-        f"{', '.join(map(str, wrong))} are no multiples of {step} and are rounded or dropped.",
-        fix=f"Use multiples of {step} up to {settings.tokens_per_step}.",
+        message=text(
+            "Capture sizes count tokens, {step} for each request here; {listed} are no multiples "
+            "of {step} and are rounded or dropped.",
+            step=step,
+            listed=", ".join(map(str, wrong)),
+        ),
+        fix=text(
+            "Use multiples of {step} up to {tokens_per_step}.",
+            step=step,
+            tokens_per_step=settings.tokens_per_step,
+        ),
         source="vLLM 0.32.0 and vllm-ascend documentation v0.23.0, graph capture",
         evidence=settings.role.value,
     )
@@ -105,11 +123,20 @@ def _coverage(
         if context.profile.engine == VLLM_ASCEND
         else "cudagraph",
         severity=Severity.WARNING,
-        message=f"A full decode batch is {settings.max_num_seqs} requests x {step} tokens = "
-        f"{settings.tokens_per_step}, but graphs are captured up to {limit} tokens: larger batches "
-        "run without a graph.",
-        fix=f"Add {LARGEST_FLAG} {settings.tokens_per_step}, or serve at most {limit // step} "
-        "requests at once.",
+        message=text(
+            "A full decode batch is {max_num_seqs} requests x {step} tokens = {tokens_per_step}, "
+            "but graphs are captured up to {limit} tokens: larger batches run without a graph.",
+            max_num_seqs=settings.max_num_seqs,
+            step=step,
+            tokens_per_step=settings.tokens_per_step,
+            limit=limit,
+        ),
+        fix=text(
+            "Add {flag} {tokens_per_step}, or serve at most {most} requests at once.",
+            flag=LARGEST_FLAG,
+            tokens_per_step=settings.tokens_per_step,
+            most=limit // step,
+        ),
         source="vLLM 0.32.0 and vllm-ascend v0.23.0, graph capture",
         evidence=settings.role.value,
     )

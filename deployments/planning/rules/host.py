@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from deployments.planning.context import PlanContext
 from deployments.planning.launch.words import spec_texts
 from deployments.planning.plan import Finding, Severity
+from deployments.planning.text import text
 from deployments.planning.variables import (
     EXPLANATIONS,
     HEAD_ADDRESS,
@@ -38,9 +39,16 @@ def _troubles(context: PlanContext) -> Iterator[Finding]:
                 code="DEVICES_INSUFFICIENT",
                 category="device",
                 severity=Severity.ERROR,
-                message=f"The host {trouble.host} has {free} free devices; the plan needs {wanted}.",
-                fix="Choose another host, take fewer devices per host, or stop what holds them.",
-                source="the host's snapshot",
+                message=text(
+                    "The host {host} has {free} free devices; the plan needs {wanted}.",
+                    host=trouble.host,
+                    free=free,
+                    wanted=wanted,
+                ),
+                fix=text(
+                    "Choose another host, take fewer devices per host, or stop what holds them."
+                ),
+                source=text("the host's snapshot"),
                 evidence=trouble.host,
             )
         for port in trouble.clashes:
@@ -48,9 +56,13 @@ def _troubles(context: PlanContext) -> Iterator[Finding]:
                 code="PORT_TAKEN",
                 category="port",
                 severity=Severity.ERROR,
-                message=f"Port {port} on the host {trouble.host} is taken.",
-                fix="Choose another port, or leave it to the planner.",
-                source="the host's snapshot",
+                message=text(
+                    "Port {port} on the host {host} is taken.",
+                    port=port,
+                    host=trouble.host,
+                ),
+                fix=text("Choose another port, or leave it to the planner."),
+                source=text("the host's snapshot"),
                 evidence=f"{trouble.host}:{port}",
             )
 
@@ -67,12 +79,17 @@ def _unknown_values(context: PlanContext) -> Iterator[Finding]:
             code=f"{name}_UNKNOWN",
             category=CATEGORY[name],
             severity=severity,
-            message=f"The {EXPLANATIONS[name]} is not known for {listed}; the files hold the "
-            f"variable {name} instead.",
-            fix=f"Fill in {name} in .env beside the files."
+            message=text(
+                "The {meaning} is not known for {listed}; the files hold the variable {name} "
+                "instead.",
+                meaning=EXPLANATIONS[name],
+                listed=listed,
+                name=name,
+            ),
+            fix=text("Fill in {name} in .env beside the files.", name=name)
             if context.settings.files_only
-            else "Enter it on the page of the host, then plan again.",
-            source="the host's snapshot",
+            else text("Enter it on the page of the host, then plan again."),
+            source=text("the host's snapshot"),
             evidence=listed,
         )
 
@@ -89,10 +106,15 @@ def _roots(context: PlanContext) -> Iterator[Finding]:
             code="MODEL_ROOT_NOT_ALLOWED",
             category="mount",
             severity=Severity.ERROR,
-            message=f"The model directory {root} of {host.name} is outside what the cluster allows "
-            f"to be mounted: {', '.join(allowed)}.",
-            fix="Move the models, or let a platform admin allow the directory.",
-            source="the cluster's settings",
+            message=text(
+                "The model directory {root} of {host} is outside what the cluster allows to be "
+                "mounted: {listed}.",
+                root=root,
+                host=host.name,
+                listed=", ".join(allowed),
+            ),
+            fix=text("Move the models, or let a platform admin allow the directory."),
+            source=text("the cluster's settings"),
             evidence=host.name,
         )
 
@@ -114,12 +136,16 @@ def _images(context: PlanContext) -> Iterator[Finding]:
             code="IMAGE_UNRESOLVED",
             category="broken-image",
             severity=Severity.INFO,
-            message=f"The image {reference} is not yet on {listed}; it is pulled first, and what "
-            "the tag means is settled only then.",
-            fix="Pull it beforehand to approve the exact image."
+            message=text(
+                "The image {reference} is not yet on {listed}; it is pulled first, and what the tag "
+                "means is settled only then.",
+                reference=reference,
+                listed=listed,
+            ),
+            fix=text("Pull it beforehand to approve the exact image.")
             if not context.practice
-            else "Build it on that host with: make practice-image.",
-            source="the host's snapshot",
+            else text("Build it on that host with: make practice-image."),
+            source=text("the host's snapshot"),
             evidence=reference,
         )
 
@@ -130,9 +156,13 @@ def _beyond(context: PlanContext) -> Iterator[Finding]:
             code="BEYOND_CONTAINER_FLOOR",
             category="environment",
             severity=Severity.INFO,
-            message=f"{context.platform.title} containers get one thing beyond the floor, "
-            f"{beyond.what}: {beyond.why}",
-            fix="Nothing to do; approvers should know.",
+            message=text(
+                "{platform} containers get one thing beyond the floor, {what}: {why}",
+                platform=context.platform.title,
+                what=beyond.what,
+                why=beyond.why,
+            ),
+            fix=text("Nothing to do; approvers should know."),
             source=beyond.source,
-            evidence=beyond.what,
+            evidence=beyond.what.english,
         )

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from deployments.planning.context import PlanContext, RoleSettings
 from deployments.planning.plan import Finding, Severity
+from deployments.planning.text import text
 
 GIGABYTE = 1_000_000_000
 
@@ -34,10 +35,17 @@ def _documented_minimum(
             code="BELOW_DOCUMENTED_HARDWARE",
             category="memory",
             severity=Severity.ERROR,
-            message=f"One {settings.role.value} instance has {_devices(settings)} devices; "
-            f"{context.checkpoint.repository} is documented on {needed} "
-            f"({need.hosts} x {need.devices_per_host}).",
-            fix="Add hosts or devices, or choose a smaller checkpoint.",
+            message=text(
+                "One {role} instance has {devices} devices; {repository} is documented on {needed} "
+                "({hosts} x {devices_per_host}).",
+                role=settings.role.value,
+                devices=_devices(settings),
+                repository=context.checkpoint.repository,
+                needed=needed,
+                hosts=need.hosts,
+                devices_per_host=need.devices_per_host,
+            ),
+            fix=text("Add hosts or devices, or choose a smaller checkpoint."),
             source=need.source,
             evidence=settings.role.value,
         )
@@ -59,10 +67,17 @@ def _memory(context: PlanContext, settings: RoleSettings) -> Iterator[Finding]:
         code="MEMORY_BELOW_MINIMUM",
         category="memory",
         severity=Severity.ERROR,
-        message=f"{context.checkpoint.repository} is published with a need of "
-        f"{needed // GIGABYTE} GB; one {settings.role.value} instance spreads its weights over "
-        f"{each * spread // GIGABYTE} GB.",
-        fix="Take more devices, a smaller checkpoint, or devices with more memory.",
+        message=text(
+            "{repository} is published with a need of {needed} GB; one {role} instance spreads "
+            "its weights over {present} GB.",
+            repository=context.checkpoint.repository,
+            needed=needed // GIGABYTE,
+            role=settings.role.value,
+            present=each * spread // GIGABYTE,
+        ),
+        fix=text(
+            "Take more devices, a smaller checkpoint, or devices with more memory."
+        ),
         source=context.checkpoint.source,
         evidence=settings.role.value,
     )
@@ -74,9 +89,13 @@ def _assumed(settings: RoleSettings) -> Finding:
         code="LAYOUT_ASSUMED",
         category="tensor-parallel",
         severity=Severity.INFO,
-        message=f"No document gives a layout for the {settings.role.value} role here; the plan takes "
-        f"tensor parallel size {layout.tensor_parallel_size} on each host.",
-        fix="Set tensor_parallel_size if you know better.",
-        source="assumed",
+        message=text(
+            "No document gives a layout for the {role} role here; the plan takes tensor parallel "
+            "size {tensor_parallel_size} on each host.",
+            role=settings.role.value,
+            tensor_parallel_size=layout.tensor_parallel_size,
+        ),
+        fix=text("Set tensor_parallel_size if you know better."),
+        source=text("assumed"),
         evidence=settings.role.value,
     )

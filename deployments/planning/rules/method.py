@@ -6,6 +6,8 @@ from deployments.planning.context import PlanContext
 from deployments.planning.decision import AUTO
 from deployments.planning.methods import FACTS, Method, Need
 from deployments.planning.plan import Finding, Severity
+from deployments.planning.text import text
+from deployments.planning.verdict import why_unsupported
 
 CATEGORIES = {
     Need.MTP_WEIGHTS: "missing-weights",
@@ -28,8 +30,11 @@ def method_rules(context: PlanContext) -> Iterator[Finding]:
             code="ASYNC_SCHEDULING_OFF",
             category="async-scheduling",
             severity=Severity.INFO,
-            message=f"{FACTS[method].title} turns asynchronous scheduling off, which costs some throughput.",
-            fix="Compare with drafting off before you keep it.",
+            message=text(
+                "{method} turns asynchronous scheduling off, which costs some throughput.",
+                method=FACTS[method].title,
+            ),
+            fix=text("Compare with drafting off before you keep it."),
             source=FACTS[method].source,
         )
 
@@ -40,11 +45,13 @@ def _off(context: PlanContext) -> Finding:
         code="SPECULATION_OFF",
         category="other",
         severity=Severity.INFO,
-        message="Speculative decoding is off because the revision says so."
+        message=text("Speculative decoding is off because the revision says so.")
         if asked
-        else "Speculative decoding is off: no method is open for this model here.",
-        fix="Choose a method if the acceptance rate is worth it.",
-        source="the revision" if asked else "the decision tree",
+        else text(
+            "Speculative decoding is off: no method is open for this model here."
+        ),
+        fix=text("Choose a method if the acceptance rate is worth it."),
+        source=text("the revision") if asked else text("the decision tree"),
     )
 
 
@@ -54,7 +61,7 @@ def _closed(context: PlanContext, method: Method) -> Iterator[Finding]:
     )
     if verdict.open:
         return
-    unsupported = context.profile.why_not(method)
+    unsupported = why_unsupported(context.profile, method)
     category = "unsupported-method" if unsupported else CATEGORIES[FACTS[method].need]
     best = next((one for one in context.decision.methods if one.open), None)
     yield Finding(
@@ -62,8 +69,10 @@ def _closed(context: PlanContext, method: Method) -> Iterator[Finding]:
         category=category,
         severity=Severity.ERROR,
         message=verdict.because,
-        fix=f"Use {best.method}, which is open here." if best else "Turn drafting off.",
-        source=context.profile.source if unsupported else "the catalog",
+        fix=text("Use {method}, which is open here.", method=best.method)
+        if best
+        else text("Turn drafting off."),
+        source=context.profile.source if unsupported else text("the catalog"),
         evidence=method.value,
     )
 
@@ -77,10 +86,15 @@ def _unchecked_weights(context: PlanContext, method: Method) -> Iterator[Finding
         code="MTP_WEIGHTS_UNCHECKED",
         category="missing-weights",
         severity=Severity.WARNING,
-        message=f"Nobody has checked that the checkpoint {context.checkpoint.key} really holds the "
-        "MTP layers; quantised checkpoints often leave them out.",
-        fix="Look for the MTP layer in the weight index of the checkpoint, or choose a checkpoint "
-        "that is known to hold it.",
+        message=text(
+            "Nobody has checked that the checkpoint {checkpoint} really holds the MTP layers; "
+            "quantised checkpoints often leave them out.",
+            checkpoint=context.checkpoint.key,
+        ),
+        fix=text(
+            "Look for the MTP layer in the weight index of the checkpoint, or choose a "
+            "checkpoint that is known to hold it."
+        ),
         source=context.checkpoint.source,
         evidence=context.checkpoint.repository,
     )

@@ -7,6 +7,7 @@ from importlib import resources
 from pydantic import TypeAdapter
 
 from deployments.planning.errors import PlanningError
+from deployments.planning.text import text
 
 _DEFAULTS = {
     "nvidia": "H100",
@@ -67,7 +68,11 @@ def find_accelerator(name: str) -> Accelerator:
         return found[0]
     known = ", ".join(one.key for one in accelerators())
     raise PlanningError(
-        f"No speed figures of the device {name!r} are known; name one of: {known}."
+        text(
+            "No speed figures of the device {name} are known; name one of: {known}.",
+            name=repr(name),
+            known=known,
+        )
     )
 
 

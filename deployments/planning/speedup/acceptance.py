@@ -7,6 +7,7 @@ from operator import mul
 from deployments.planning.errors import PlanningError
 from deployments.planning.methods import Method
 from deployments.planning.speedup.constants import shipped_constants
+from deployments.planning.text import text
 
 DECAY = {Method.EAGLE: 0.88, Method.EAGLE3: 0.975, Method.MTP: 0.93}
 """Each position's conditional rate over the one before.
@@ -74,12 +75,16 @@ def from_positions(
     """
     if not rates or any(not 0 <= rate <= 1 for rate in rates):
         raise PlanningError(
-            "Per-position acceptance needs one number between 0 and 1 for each position."
+            text(
+                "Per-position acceptance needs one number between 0 and 1 for each position."
+            )
         )
     if any(later > earlier for earlier, later in pairwise(rates)):
         raise PlanningError(
-            "Per-position acceptance cannot rise from one position to the next: each number is the "
-            "share of steps in which this token and all before it were accepted."
+            text(
+                "Per-position acceptance cannot rise from one position to the next: each number is "
+                "the share of steps in which this token and all before it were accepted."
+            )
         )
     return Acceptance(rates=rates, decay=decay_of(method), origin=origin)
 
@@ -95,8 +100,13 @@ def from_mean_length(
     _refuse_count(count)
     if not 1 <= length <= count + 1:
         raise PlanningError(
-            f"A mean acceptance length with {count} draft tokens lies between 1 and {count + 1}, "
-            f"not {length:g}; it counts the bonus token."
+            text(
+                "A mean acceptance length with {count} draft tokens lies between 1 and {most}, "
+                "not {length}; it counts the bonus token.",
+                count=count,
+                most=count + 1,
+                length=f"{length:g}",
+            )
         )
     decay = decay_of(method)
     rates = _rates(_first_rate(length, count, decay), decay, count)
@@ -113,7 +123,10 @@ def from_rate(rate: float, count: int, *, method: Method, origin: Origin) -> Acc
     """
     if not 0 <= rate <= 1:
         raise PlanningError(
-            f"An acceptance rate lies between 0 and 1, not {rate:g}; write 80 % as 0.8."
+            text(
+                "An acceptance rate lies between 0 and 1, not {rate}; write 80 % as 0.8.",
+                rate=f"{rate:g}",
+            )
         )
     told = from_mean_length(1 + count * rate, count, method=method, origin=origin)
     return replace(told, drafted_share=_drafted_share(method))
@@ -161,4 +174,6 @@ def _drafted_share(method: Method) -> float:
 
 def _refuse_count(count: int) -> None:
     if count < 1:
-        raise PlanningError("Acceptance is known only with at least one draft token.")
+        raise PlanningError(
+            text("Acceptance is known only with at least one draft token.")
+        )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from deployments.planning.errors import PlanningError
 from deployments.planning.speedup.acceptance import Acceptance
 from deployments.planning.speedup.cost import Case
+from deployments.planning.text import text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +48,9 @@ def calibrate(case: Case, observation: Observation) -> Calibration:
     """
     if observation.baseline_tpot_ms <= 0 or observation.speculative_tpot_ms <= 0:
         raise PlanningError(
-            "A measured time per output token must be above 0 ms; leave it out if unknown."
+            text(
+                "A measured time per output token must be above 0 ms; leave it out if unknown."
+            )
         )
     count, length = (
         observation.num_speculative_tokens,
@@ -55,8 +58,13 @@ def calibrate(case: Case, observation: Observation) -> Calibration:
     )
     if not 1 <= length <= count + 1:
         raise PlanningError(
-            f"A mean acceptance length with {count} draft tokens lies between 1 and {count + 1}, "
-            f"not {length:g}; it counts the bonus token."
+            text(
+                "A mean acceptance length with {count} draft tokens lies between 1 and {most}, "
+                "not {length}; it counts the bonus token.",
+                count=count,
+                most=count + 1,
+                length=f"{length:g}",
+            )
         )
     predicted = case.cost(observation.concurrency, count).speedup(length)
     return Calibration(

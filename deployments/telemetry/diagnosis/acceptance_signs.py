@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from deployments.planning.text import text
 from deployments.telemetry.diagnosis.values import Diagnosis, DiagnosisSeverity
 from deployments.telemetry.logs.acceptance import AcceptanceRecord
 
@@ -53,11 +54,15 @@ def _zero(records: Sequence[AcceptanceRecord]) -> Diagnosis | None:
         evidence=f"{accepted} of {drafted} drafted tokens accepted"
         if drafted
         else f"mean acceptance length {first.mean_acceptance_length_printed}",
-        cause="The target model accepts hardly any drafted token: drafting only costs time. "
-        "The drafter does not fit this checkpoint, its weights are missing or quantised away, "
-        "or the method is the wrong one for it.",
-        fix="Check that drafter, method and checkpoint belong together (an EAGLE-3 head needs "
-        "the method eagle3); until then turn speculation off.",
+        cause=text(
+            "The target model accepts hardly any drafted token: drafting only costs time. The "
+            "drafter does not fit this checkpoint, its weights are missing or quantised away, or "
+            "the method is the wrong one for it."
+        ),
+        fix=text(
+            "Check that drafter, method and checkpoint belong together (an EAGLE-3 head needs "
+            "the method eagle3); until then turn speculation off."
+        ),
         source="vllm#55605, #41789, #13704",
     )
 
@@ -91,10 +96,14 @@ def _low(records: Sequence[AcceptanceRecord]) -> Diagnosis | None:
         severity=DiagnosisSeverity.WARNING,
         line=records[0].line,
         evidence=evidence,
-        cause="Few drafted tokens are accepted. With many tokens per draft the deep positions "
-        "pull the rate down; if the first position is low, too, the drafter does not fit.",
-        fix="Look at the rates by position: lower num_speculative_tokens to where a position "
-        "still pays, or check the drafter.",
+        cause=text(
+            "Few drafted tokens are accepted. With many tokens per draft the deep positions pull "
+            "the rate down; if the first position is low, too, the drafter does not fit."
+        ),
+        fix=text(
+            "Look at the rates by position: lower num_speculative_tokens to where a position "
+            "still pays, or check the drafter."
+        ),
         source="vllm-ascend#13640, #12521",
     )
 
@@ -116,10 +125,14 @@ def _fallen(records: Sequence[AcceptanceRecord]) -> Diagnosis | None:
         severity=DiagnosisSeverity.WARNING,
         line=windows[-third].line,
         evidence=f"from {before:.1%} in the first {third} windows to {after:.1%} in the last",
-        cause="Acceptance fell by more than half: longer contexts than the drafter was trained "
-        "for, other requests, or an engine that degrades over time.",
-        fix="Compare with a restarted engine; shorten the context or use a drafter made for "
-        "long contexts.",
+        cause=text(
+            "Acceptance fell by more than half: longer contexts than the drafter was trained "
+            "for, other requests, or an engine that degrades over time."
+        ),
+        fix=text(
+            "Compare with a restarted engine; shorten the context or use a drafter made for long "
+            "contexts."
+        ),
         source="vllm#41838, #47602; vllm-ascend#9290",
     )
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from deployments.planning.text import text
 from deployments.telemetry.diagnosis.run_signatures import RUN_SIGNATURES
 from deployments.telemetry.diagnosis.start_signatures import START_SIGNATURES
 from deployments.telemetry.diagnosis.values import Diagnosis, Signature
@@ -11,7 +12,7 @@ from deployments.telemetry.logs.lines import LogLine, read_lines
 
 SIGNATURES = START_SIGNATURES + RUN_SIGNATURES
 LONGEST_EVIDENCE = 500
-UNKNOWN_WORD = "unknown"
+UNKNOWN_WORD = text("unknown")
 
 _SHUTDOWN = "[shutdown] API server: shutdown triggered"
 _FIELD_NAME = re.compile(r"[a-z_][a-z0-9_]{0,63}")
@@ -85,9 +86,9 @@ class Diagnoser:
         return tuple(causes + general)
 
 
-def diagnose_text(text: str) -> tuple[Diagnosis, ...]:
+def diagnose_text(log: str) -> tuple[Diagnosis, ...]:
     """Diagnose a piece of log, such as the last lines of a container that failed."""
-    return diagnose_lines(read_lines(text.encode("utf-8", "replace")))
+    return diagnose_lines(read_lines(log.encode("utf-8", "replace")))
 
 
 def diagnose_lines(lines: Iterable[LogLine]) -> tuple[Diagnosis, ...]:
@@ -106,14 +107,8 @@ def _diagnosis(signature: Signature, match: re.Match[str], line: LogLine) -> Dia
         severity=signature.severity,
         line=line.number,
         evidence=line.message.strip()[:LONGEST_EVIDENCE],
-        cause=_filled(signature.cause, words),
-        fix=_filled(signature.fix, words),
+        cause=signature.cause.filled(words),
+        fix=signature.fix.filled(words),
         source=signature.source,
         parameters=tuple(words.items()),
     )
-
-
-def _filled(text: str, words: dict[str, str]) -> str:
-    for name, value in words.items():
-        text = text.replace(f"{{{name}}}", value)
-    return text

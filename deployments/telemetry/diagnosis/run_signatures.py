@@ -1,5 +1,6 @@
 """Signatures of engines that fail while they load or run."""
 
+from deployments.planning.text import text
 from deployments.telemetry.diagnosis.values import DiagnosisSeverity, Signature
 
 CRITICAL = DiagnosisSeverity.CRITICAL
@@ -13,10 +14,14 @@ RUN_SIGNATURES = (
         severity=CRITICAL,
         anchors=("out of memory",),
         pattern=r"(?P<device>CUDA|HIP|NPU|XPU) out of memory",
-        cause="The {device} device has too little memory for weights, drafter, KV cache and "
-        "graphs together.",
-        fix="Lower --gpu-memory-utilization, --max-num-seqs, --max-model-len or "
-        "num_speculative_tokens, or use more devices or a quantised checkpoint.",
+        cause=text(
+            "The {device} device has too little memory for weights, drafter, KV cache and graphs "
+            "together."
+        ),
+        fix=text(
+            "Lower --gpu-memory-utilization, --max-num-seqs, --max-model-len or "
+            "num_speculative_tokens, or use more devices or a quantised checkpoint."
+        ),
         source="vllm#8731, #22624",
     ),
     Signature(
@@ -27,8 +32,12 @@ RUN_SIGNATURES = (
         pattern=r"Insufficient space in /dev/shm.{0,80}?: (?P<needed>[\d.]+ \w+) required, "
         r"(?P<free>[\d.]+ \w+) free"
         r"|No space left on device.{0,200}/dev/shm|/dev/shm.{0,200}No space left on device",
-        cause="The container's /dev/shm is too small (needed {needed}, free {free}).",
-        fix="Give the container more shared memory (--shm-size, shm_size) or --ipc=host.",
+        cause=text(
+            "The container's /dev/shm is too small (needed {needed}, free {free})."
+        ),
+        fix=text(
+            "Give the container more shared memory (--shm-size, shm_size) or --ipc=host."
+        ),
         source="vLLM 0.32.0, recorded; Docker's default is 64 MiB",
     ),
     Signature(
@@ -44,9 +53,13 @@ RUN_SIGNATURES = (
         pattern=r"larger than the available KV cache memory"
         r"|No available memory for the cache blocks"
         r"|on kv cache allocation is less than requested memory for kv",
-        cause="What is left of the memory does not hold the KV cache that was asked for.",
-        fix="Lower --max-model-len, raise --gpu-memory-utilization, or free memory: a smaller "
-        "drafter, fewer graph sizes, more devices.",
+        cause=text(
+            "What is left of the memory does not hold the KV cache that was asked for."
+        ),
+        fix=text(
+            "Lower --max-model-len, raise --gpu-memory-utilization, or free memory: a smaller "
+            "drafter, fewer graph sizes, more devices."
+        ),
         source="vLLM 0.32.0, recorded; vllm#54418",
     ),
     Signature(
@@ -55,8 +68,10 @@ RUN_SIGNATURES = (
         severity=CRITICAL,
         anchors=("MemoryError", "Cannot allocate memory"),
         pattern=r"^(?:MemoryError|.*\[Errno 12\] Cannot allocate memory)",
-        cause="The host or the container's limit has too little main memory.",
-        fix="Raise the memory limit of the container or use a host with more memory.",
+        cause=text("The host or the container's limit has too little main memory."),
+        fix=text(
+            "Raise the memory limit of the container or use a host with more memory."
+        ),
         source="Python, every version",
     ),
     Signature(
@@ -65,9 +80,11 @@ RUN_SIGNATURES = (
         severity=CRITICAL,
         anchors=("ddress already in use",),
         pattern=r"[Aa]ddress already in use",
-        cause="The port that the engine should listen on is taken on this host.",
-        fix="Stop what uses the port, or choose another one. On Ascend, kv_port must lie "
-        "outside 20000 to 20000 + 1000 x devices.",
+        cause=text("The port that the engine should listen on is taken on this host."),
+        fix=text(
+            "Stop what uses the port, or choose another one. On Ascend, kv_port must lie outside "
+            "20000 to 20000 + 1000 x devices."
+        ),
         source="vLLM 0.32.0, recorded",
     ),
     Signature(
@@ -81,9 +98,11 @@ RUN_SIGNATURES = (
         ),
         pattern=r"Failed to infer device type|No CUDA GPUs are available"
         r"|libatb\.so: cannot open",
-        cause="The engine sees no accelerator in its container.",
-        fix="Check the devices, the runtime and the driver mounts of the container; on Ascend "
-        "also that the CANN environment is set.",
+        cause=text("The engine sees no accelerator in its container."),
+        fix=text(
+            "Check the devices, the runtime and the driver mounts of the container; on Ascend "
+            "also that the CANN environment is set."
+        ),
         source="vllm-ascend FAQ Q6; CUDA runtime",
     ),
     Signature(
@@ -99,8 +118,10 @@ RUN_SIGNATURES = (
         pattern=r"operation not permitted when stream is capturing"
         r"|cudaErrorStreamCaptureUnsupported|No valid cudagraph sizes after rounding"
         r"|ACL graph capture failed",
-        cause="Graph capture failed with this drafter or these capture sizes.",
-        fix="Use capture sizes in multiples of num_speculative_tokens + 1, or run eagerly.",
+        cause=text("Graph capture failed with this drafter or these capture sizes."),
+        fix=text(
+            "Use capture sizes in multiples of num_speculative_tokens + 1, or run eagerly."
+        ),
         source="vllm#48749; vllm-ascend acl_graph",
     ),
     Signature(
@@ -109,8 +130,12 @@ RUN_SIGNATURES = (
         severity=CRITICAL,
         anchors=("CppCompileError",),
         pattern=r"CppCompileError",
-        cause="The image has no working C++ compiler, but the engine compiles the model.",
-        fix="Use an image with g++ and its libraries, or run with --enforce-eager.",
+        cause=text(
+            "The image has no working C++ compiler, but the engine compiles the model."
+        ),
+        fix=text(
+            "Use an image with g++ and its libraries, or run with --enforce-eager."
+        ),
         source="vLLM 0.32.0 (CPU), recorded",
     ),
     Signature(
@@ -121,8 +146,8 @@ RUN_SIGNATURES = (
         pattern=r"CHECK_EQ\(mat1\.size.{0,40} failed"
         r"|shapes cannot be multiplied"
         r"|hidden_states\.shape\[-1\] == input_embeds\.shape\[-1\]",
-        cause="The drafter was made for a target model with another hidden size.",
-        fix="Use the drafter of exactly this target model.",
+        cause=text("The drafter was made for a target model with another hidden size."),
+        fix=text("Use the drafter of exactly this target model."),
         source="vLLM 0.32.0, recorded; vllm#18906",
     ),
     Signature(
@@ -131,9 +156,11 @@ RUN_SIGNATURES = (
         severity=CRITICAL,
         anchors=("Pipeline parallelism is not supported",),
         pattern=r"Pipeline parallelism is not supported for this model",
-        cause="The drafter does not support pipeline parallelism (before vLLM 0.30 it inherits "
-        "the size of the target model).",
-        fix="Use tensor parallelism, or upgrade.",
+        cause=text(
+            "The drafter does not support pipeline parallelism (before vLLM 0.30 it inherits the "
+            "size of the target model)."
+        ),
+        fix=text("Use tensor parallelism, or upgrade."),
         source="vllm#52069",
     ),
     Signature(
@@ -142,8 +169,10 @@ RUN_SIGNATURES = (
         severity=CRITICAL,
         anchors=("Mooncake transfer failed", "Failed to register memory"),
         pattern=r"Mooncake transfer failed|Failed to register memory",
-        cause="The KV cache does not get from the prefill to the decode engine.",
-        fix="Repair the network path between the hosts before touching speculation settings.",
+        cause=text("The KV cache does not get from the prefill to the decode engine."),
+        fix=text(
+            "Repair the network path between the hosts before touching speculation settings."
+        ),
         source="vllm-ascend#2970, #4866",
     ),
     Signature(
@@ -152,8 +181,10 @@ RUN_SIGNATURES = (
         severity=WARNING,
         anchors=("not yet supported with speculative decoding",),
         pattern=r"min_p.{0,80}not yet supported with speculative decoding",
-        cause="Clients send sampling parameters that do not work with speculation.",
-        fix="Have the clients send neither min_p nor logit_bias.",
+        cause=text(
+            "Clients send sampling parameters that do not work with speculation."
+        ),
+        fix=text("Have the clients send neither min_p nor logit_bias."),
         source="vllm#42744",
     ),
     Signature(
@@ -162,9 +193,13 @@ RUN_SIGNATURES = (
         severity=INFO,
         anchors=("No available shared memory broadcast block",),
         pattern=r"No available shared memory broadcast block found in \d+ seconds",
-        cause="A worker has not answered for a minute: compilation and loading do that, a hang "
-        "does, too.",
-        fix="Nothing while the engine starts; under load look for the first failing rank.",
+        cause=text(
+            "A worker has not answered for a minute: compilation and loading do that, a hang "
+            "does, too."
+        ),
+        fix=text(
+            "Nothing while the engine starts; under load look for the first failing rank."
+        ),
         source="vLLM 0.32.0, recorded in a healthy start",
     ),
     Signature(
@@ -173,8 +208,8 @@ RUN_SIGNATURES = (
         severity=CRITICAL,
         anchors=("WorkerProc initialization failed",),
         pattern=r"WorkerProc initialization failed",
-        cause="A worker process failed while it started.",
-        fix="Read the first ERROR line above: the root cause comes first.",
+        cause=text("A worker process failed while it started."),
+        fix=text("Read the first ERROR line above: the root cause comes first."),
         source="vLLM 0.32.0, recorded",
         general=True,
     ),
@@ -184,8 +219,8 @@ RUN_SIGNATURES = (
         severity=CRITICAL,
         anchors=("validation error",),
         pattern=r"(?P<number>\d+) validation errors? for (?P<config>\w{1,64})",
-        cause="The engine refuses its configuration ({config}).",
-        fix="Read the lines below this one: they name the value.",
+        cause=text("The engine refuses its configuration ({config})."),
+        fix=text("Read the lines below this one: they name the value."),
         source="vLLM 0.32.0, recorded",
         general=True,
     ),
@@ -195,8 +230,8 @@ RUN_SIGNATURES = (
         severity=CRITICAL,
         anchors=("Engine core initialization failed",),
         pattern=r"Engine core initialization failed",
-        cause="The engine core did not start.",
-        fix="Read the first ERROR line above: the root cause comes first.",
+        cause=text("The engine core did not start."),
+        fix=text("Read the first ERROR line above: the root cause comes first."),
         source="vLLM 0.32.0, recorded",
         general=True,
     ),
@@ -206,8 +241,10 @@ RUN_SIGNATURES = (
         severity=CRITICAL,
         anchors=("EngineDeadError",),
         pattern=r"EngineDeadError",
-        cause="The engine core died while it served; the process can end with exit code 0.",
-        fix="Read the first ERROR line above: the root cause comes first.",
+        cause=text(
+            "The engine core died while it served; the process can end with exit code 0."
+        ),
+        fix=text("Read the first ERROR line above: the root cause comes first."),
         source="vLLM 0.32.0, recorded",
         general=True,
     ),

@@ -1,5 +1,6 @@
 """Signatures of launches that vLLM refuses before anything is loaded."""
 
+from deployments.planning.text import text
 from deployments.telemetry.diagnosis.values import DiagnosisSeverity, Signature
 
 CRITICAL = DiagnosisSeverity.CRITICAL
@@ -12,10 +13,14 @@ START_SIGNATURES = (
         anchors=("cannot be converted to <function loads", "invalid loads value"),
         pattern=r"argument (?P<flag>--[\w-]+)\S*: (?:Value .*cannot be converted to"
         r"|invalid loads value)",
-        cause="The value of {flag} is no JSON. Often the shell took the double quotes away, "
-        "or single quotes, True or None stand inside.",
-        fix="Give {flag} valid JSON as one argument: double quotes inside, single quotes "
-        "around it in a shell, the list form in Compose.",
+        cause=text(
+            "The value of {flag} is no JSON. Often the shell took the double quotes away, or "
+            "single quotes, True or None stand inside."
+        ),
+        fix=text(
+            "Give {flag} valid JSON as one argument: double quotes inside, single quotes around "
+            "it in a shell, the list form in Compose."
+        ),
         source="vLLM 0.32.0, recorded; ArcticInference#29",
     ),
     Signature(
@@ -24,9 +29,11 @@ START_SIGNATURES = (
         severity=CRITICAL,
         anchors=("unrecognized arguments:",),
         pattern=r"error: unrecognized arguments: (?P<arguments>.{1,300})",
-        cause="This engine version does not know the arguments {arguments}.",
-        fix="Remove or rename them for this version; speculation is set with "
-        "--speculative-config alone.",
+        cause=text("This engine version does not know the arguments {arguments}."),
+        fix=text(
+            "Remove or rename them for this version; speculation is set with "
+            "--speculative-config alone."
+        ),
         source="vLLM 0.32.0, recorded",
     ),
     Signature(
@@ -36,8 +43,8 @@ START_SIGNATURES = (
         anchors=("error: argument ",),
         pattern=r"error: argument (?P<flag>--?[\w/-]+): (?P<reason>(?!Value .*<function loads"
         r"|invalid loads value).{1,300})",
-        cause="The engine refuses the value of {flag}: {reason}",
-        fix="Correct the value of {flag}.",
+        cause=text("The engine refuses the value of {flag}: {reason}"),
+        fix=text("Correct the value of {flag}."),
         source="argparse, every version",
     ),
     Signature(
@@ -46,9 +53,11 @@ START_SIGNATURES = (
         severity=CRITICAL,
         anchors=("Input should be 'ngram', 'medusa'",),
         pattern=r"Input should be 'ngram', 'medusa'.*input_value='(?P<method>[^']{1,64})'",
-        cause="This engine version has no speculative method called {method}.",
-        fix="Choose a method from its list; names are lower case, such as mtp, eagle3, "
-        "draft_model, ngram or suffix.",
+        cause=text("This engine version has no speculative method called {method}."),
+        fix=text(
+            "Choose a method from its list; names are lower case, such as mtp, eagle3, "
+            "draft_model, ngram or suffix."
+        ),
         source="vLLM 0.32.0, recorded",
     ),
     Signature(
@@ -57,8 +66,8 @@ START_SIGNATURES = (
         severity=CRITICAL,
         anchors=("Unsupported speculative method",),
         pattern=r"Unsupported speculative method: '(?P<method>(?!mtp)[^']{1,64})'",
-        cause="The engine cannot use the method {method} with this target model.",
-        fix="Choose a method that this version supports for the target model.",
+        cause=text("The engine cannot use the method {method} with this target model."),
+        fix=text("Choose a method that this version supports for the target model."),
         source="vLLM 0.32.0, run",
     ),
     Signature(
@@ -67,8 +76,12 @@ START_SIGNATURES = (
         severity=CRITICAL,
         anchors=("Unsupported speculative method: 'mtp'",),
         pattern=r"Unsupported speculative method: 'mtp'",
-        cause="The target model has no multi-token prediction layers that this version knows.",
-        fix="Use a checkpoint with MTP layers, or another method such as eagle3 or ngram.",
+        cause=text(
+            "The target model has no multi-token prediction layers that this version knows."
+        ),
+        fix=text(
+            "Use a checkpoint with MTP layers, or another method such as eagle3 or ngram."
+        ),
         source="vLLM 0.32.0, recorded",
     ),
     Signature(
@@ -78,9 +91,11 @@ START_SIGNATURES = (
         anchors=("weights were not initialized from checkpoint",),
         pattern=r"weights were not initialized from checkpoint.{0,2000}"
         r"(?:mtp|shared_head|embed_tokens)",
-        cause="The checkpoint lacks the weights of its MTP layers.",
-        fix="Use a checkpoint that kept the MTP layers when it was quantised, or turn "
-        "speculation off.",
+        cause=text("The checkpoint lacks the weights of its MTP layers."),
+        fix=text(
+            "Use a checkpoint that kept the MTP layers when it was quantised, or turn "
+            "speculation off."
+        ),
         source="vllm#25993, vllm-ascend#6754",
     ),
     Signature(
@@ -89,8 +104,10 @@ START_SIGNATURES = (
         severity=CRITICAL,
         anchors=("Unexpected keyword argument",),
         pattern=r"(?:(?P<key>\w{1,64}) )?Unexpected keyword argument",
-        cause="The speculative configuration has a key that this version does not know: {key}.",
-        fix="Remove the key or use the name that this version has for it.",
+        cause=text(
+            "The speculative configuration has a key that this version does not know: {key}."
+        ),
+        fix=text("Remove the key or use the name that this version has for it."),
         source="vLLM 0.16 and newer; recorded with 0.32.0",
     ),
     Signature(
@@ -100,8 +117,10 @@ START_SIGNATURES = (
         anchors=("num_speculative_tokens",),
         pattern=r"num_speculative_tokens must be provided"
         r"|but `num_speculative_tokens` was not provided",
-        cause="The speculative configuration does not say how many tokens to draft.",
-        fix="Add num_speculative_tokens to the speculative configuration.",
+        cause=text(
+            "The speculative configuration does not say how many tokens to draft."
+        ),
+        fix=text("Add num_speculative_tokens to the speculative configuration."),
         source="vLLM 0.32.0, recorded",
     ),
     Signature(
@@ -110,8 +129,8 @@ START_SIGNATURES = (
         severity=CRITICAL,
         anchors=("Input should be greater than 0", "Input should be a valid integer"),
         pattern=r"num_speculative_tokens Input should be (?P<rule>[^\[]{1,100}\S)",
-        cause="num_speculative_tokens should be {rule}.",
-        fix="Give a whole number of 1 or more.",
+        cause=text("num_speculative_tokens should be {rule}."),
+        fix=text("Give a whole number of 1 or more."),
         source="vLLM 0.32.0, recorded",
     ),
     Signature(
@@ -121,8 +140,10 @@ START_SIGNATURES = (
         anchors=("must be divisible by n_predict",),
         pattern=r"num_speculative_tokens:(?P<count>\d+) must be divisible by "
         r"n_predict=(?P<depth>\d+)",
-        cause="The model has {depth} MTP layers, and {count} is no multiple of that.",
-        fix="Set num_speculative_tokens to a multiple of {depth}.",
+        cause=text(
+            "The model has {depth} MTP layers, and {count} is no multiple of that."
+        ),
+        fix=text("Set num_speculative_tokens to a multiple of {depth}."),
         source="vLLM 0.32.0, recorded",
     ),
     Signature(
@@ -131,8 +152,8 @@ START_SIGNATURES = (
         severity=CRITICAL,
         anchors=("but without speculative model",),
         pattern=r"num_speculative_tokens was provided but without speculative model",
-        cause="The method needs a drafter, but the configuration names none.",
-        fix="Add the drafter's path as model, or use a method without a drafter.",
+        cause=text("The method needs a drafter, but the configuration names none."),
+        fix=text("Add the drafter's path as model, or use a method without a drafter."),
         source="vLLM 0.32.0, recorded",
     ),
     Signature(
@@ -145,8 +166,10 @@ START_SIGNATURES = (
         ),
         pattern=r"(?:Invalid repository ID or local directory specified|'namespace/repo_name')"
         r": '(?P<path>[^']{1,500})'",
-        cause="The model or drafter {path} is not in the container.",
-        fix="Mount the directory that holds {path} and check the path inside the container.",
+        cause=text("The model or drafter {path} is not in the container."),
+        fix=text(
+            "Mount the directory that holds {path} and check the path inside the container."
+        ),
         source="vLLM 0.32.0, recorded",
     ),
     Signature(
@@ -156,9 +179,11 @@ START_SIGNATURES = (
         anchors=("should have the same vocabulary size", "assert all(vocab_sizes"),
         pattern=r"same vocabulary size(?:. Target model vocab_size=(?P<target>\d+)\. "
         r"Draft model vocab_size=(?P<draft>\d+))?|assert all\(vocab_sizes",
-        cause="Drafter and target model have different vocabularies (drafter {draft}, target "
-        "{target} tokens).",
-        fix="Use a drafter of the same model family and tokenizer.",
+        cause=text(
+            "Drafter and target model have different vocabularies (drafter {draft}, target "
+            "{target} tokens)."
+        ),
+        fix=text("Use a drafter of the same model family and tokenizer."),
         source="vLLM 0.32.0, recorded; vllm#5203",
     ),
     Signature(
@@ -169,8 +194,12 @@ START_SIGNATURES = (
         pattern=r"speculative_draft_tensor_parallel_size=\d+ cannot be other value"
         r"|'draft_tensor_parallel_size' and 'tensor_parallel_size' must be the same"
         r"|'tensor_parallel_size' is not a valid argument in the speculative_config",
-        cause="The tensor parallel size of the drafter does not fit the target model.",
-        fix="Set draft_tensor_parallel_size to 1 or to the size of the target model.",
+        cause=text(
+            "The tensor parallel size of the drafter does not fit the target model."
+        ),
+        fix=text(
+            "Set draft_tensor_parallel_size to 1 or to the size of the target model."
+        ),
         source="vLLM 0.32.0, recorded",
     ),
     Signature(
@@ -179,8 +208,8 @@ START_SIGNATURES = (
         severity=CRITICAL,
         anchors=("must be <= prompt_lookup_max",),
         pattern=r"prompt_lookup_min=\d+ must be <= prompt_lookup_max=\d+",
-        cause="prompt_lookup_min is larger than prompt_lookup_max.",
-        fix="Lower prompt_lookup_min or raise prompt_lookup_max.",
+        cause=text("prompt_lookup_min is larger than prompt_lookup_max."),
+        fix=text("Lower prompt_lookup_min or raise prompt_lookup_max."),
         source="vLLM 0.32.0, recorded",
     ),
     Signature(
@@ -189,8 +218,10 @@ START_SIGNATURES = (
         severity=CRITICAL,
         anchors=("is greater than the derived max_model_len",),
         pattern=r"User-specified max_model_len \((?P<length>\d+)\) is greater than the derived",
-        cause="The model was not made for a context of {length} tokens.",
-        fix="Lower --max-model-len (or max_model_len of the drafter) to what the model has.",
+        cause=text("The model was not made for a context of {length} tokens."),
+        fix=text(
+            "Lower --max-model-len (or max_model_len of the drafter) to what the model has."
+        ),
         source="vLLM 0.32.0, recorded",
     ),
     Signature(
@@ -199,8 +230,8 @@ START_SIGNATURES = (
         severity=CRITICAL,
         anchors=("Arctic Inference is required",),
         pattern=r"Arctic Inference is required for suffix decoding",
-        cause="The image lacks the package that suffix decoding needs.",
-        fix="Use an image with arctic-inference, or the method ngram.",
+        cause=text("The image lacks the package that suffix decoding needs."),
+        fix=text("Use an image with arctic-inference, or the method ngram."),
         source="vLLM 0.32.0, run",
     ),
 )

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from deployments.planning.text import Text
+
 
 class DiagnosisSeverity(StrEnum):
     """How much a diagnosis matters: critical stops the engine or its use."""
@@ -28,8 +30,8 @@ class Signature:
     severity: DiagnosisSeverity
     anchors: tuple[str, ...]
     pattern: str
-    cause: str
-    fix: str
+    cause: Text
+    fix: Text
     source: str
     general: bool = False
 
@@ -38,9 +40,8 @@ class Signature:
 class Diagnosis:
     """A failure that was recognised.
 
-    ``parameters`` are the words of the log that the English ``cause`` and ``fix`` are filled
-    with, so that a page can translate them by ``code``. ``evidence`` is the line itself, log
-    text: escape it.
+    ``parameters`` are the words of the log that ``cause`` and ``fix`` are filled with.
+    ``evidence`` is the line itself, log text: escape it.
     """
 
     code: str
@@ -48,7 +49,7 @@ class Diagnosis:
     severity: DiagnosisSeverity
     line: int
     evidence: str
-    cause: str
-    fix: str
+    cause: Text
+    fix: Text
     source: str
     parameters: tuple[tuple[str, str], ...] = ()
