@@ -1,0 +1,1 @@
+"""Reads launches that people already have: commands, scripts, compose files, Python calls."""

@@ -1,0 +1,131 @@
+"""The flags of one serve command, in order, with the words they were written in."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from deployments.planning.importing.flag_table import FlagTable, flag_table
+from deployments.planning.importing.words import Word
+
+_FLAG = re.compile(r"-{1,2}[A-Za-z]")
+_NUMBER = re.compile(r"-\d")
+_LONGEST_BRACE = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Argument:
+    """One flag: canonical ``name``, as ``written``, and its value, ``None`` where none follows."""
+
+    name: str
+    written: str
+    value: str | None
+    words: tuple[Word, ...]
+    value_word: Word | None = None
+    attached: bool = False
+
+    @property
+    def start(self) -> int:
+        """Where the flag stands in the input, -1 when it has no place."""
+        return self.words[0].start
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arguments:
+    """All flags of a command and the words that belong to none."""
+
+    flags: tuple[Argument, ...]
+    positional: tuple[Word, ...]
+
+    def all(self, name: str) -> tuple[Argument, ...]:
+        """Every use of a flag."""
+        return tuple(one for one in self.flags if one.name == name)
+
+    def last(self, name: str) -> Argument | None:
+        """The use that counts: the last one."""
+        return next((one for one in reversed(self.flags) if one.name == name), None)
+
+
+def read_arguments(words: tuple[Word, ...]) -> Arguments:
+    """Read what follows the program's name."""
+    return _Reader(words, flag_table()).read()
+
+
+class _Reader:
+    def __init__(self, words: tuple[Word, ...], table: FlagTable) -> None:
+        self.words = words
+        self.table = table
+        self.at = 0
+
+    def read(self) -> Arguments:
+        flags: list[Argument] = []
+        positional: list[Word] = []
+        while self.at < len(self.words):
+            word = self.words[self.at]
+            self.at += 1
+            if _FLAG.match(word.text):
+                flags.append(self._flag(word))
+            elif word.text not in ("--", "\\"):
+                positional.append(word)
+        return Arguments(flags=tuple(flags), positional=tuple(positional))
+
+    def _flag(self, word: Word) -> Argument:
+        written, equals, inline = word.text.partition("=")
+        name = self.table.canonical(written)
+        if equals:
+            return self._attached(word, name, written, inline)
+        joined = re.fullmatch(r"-(O|tp|pp|dp)(\d+)", word.text)
+        if joined:
+            return self._attached(word, self.table.canonical("-" + joined[1]), word.text, joined[2])
+        takes = self.table.takes_value(name)
+        values = [] if takes is False else list(self._values(name, known=takes is True))
+        return Argument(
+            name=name,
+            written=written,
+            value=" ".join(value.text for value in values) if values else None,
+            words=(word, *values),
+            value_word=values[0] if len(values) == 1 else None,
+        )
+
+    def _attached(self, word: Word, name: str, written: str, inline: str) -> Argument:
+        rest = tuple(self._brace_rest(inline)) if inline.startswith("{") else ()
+        text = " ".join((inline, *(one.text for one in rest)))
+        return Argument(
+            name=name,
+            written=written,
+            value=text,
+            words=(word, *rest),
+            value_word=word,
+            attached=True,
+        )
+
+    def _values(self, name: str, *, known: bool) -> Iterator[Word]:
+        if not self._next_is_value(known=known):
+            return
+        first = self.words[self.at]
+        self.at += 1
+        yield first
+        if first.text.startswith("{"):
+            yield from self._brace_rest(first.text)
+        elif self.table.takes_several(name):
+            while self._next_is_value(known=True) and len(self.words) > self.at:
+                yield self.words[self.at]
+                self.at += 1
+
+    def _next_is_value(self, *, known: bool) -> bool:
+        if self.at >= len(self.words):
+            return False
+        text = self.words[self.at].text
+        if _FLAG.match(text) and not (known and _NUMBER.match(text)):
+            return False
+        return True
+
+    def _brace_rest(self, text: str) -> Iterator[Word]:
+        """Words that belong to a JSON value which a shell split at its blanks."""
+        depth = text.count("{") - text.count("}")
+        for _ in range(_LONGEST_BRACE):
+            if depth <= 0 or not self._next_is_value(known=True):
+                return
+            word = self.words[self.at]
+            depth += word.text.count("{") - word.text.count("}")
+            self.at += 1
+            yield word

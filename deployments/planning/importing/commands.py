@@ -1,0 +1,242 @@
+"""Simple commands of a script: words, environment, redirections, and what variables stand for."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from deployments.planning.importing.lexer import Lexer
+from deployments.planning.importing.limits import DEEPEST_SCRIPT, Budget
+from deployments.planning.importing.words import (
+    Operator,
+    Remark,
+    RemarkKind,
+    Token,
+    Word,
+)
+
+_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=)(.*)", re.DOTALL)
+_VARIABLE = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
+_DEFAULTED = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*):?-([^{}]*)\}")
+_ARRAY_USE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\[[@*]\]\}")
+_DECLARERS = frozenset(("export", "declare", "local", "readonly", "typeset", "env"))
+_ODD_DASHES = ("\u2014", "\u2013", "\u2012", "\u2212", "\uff0d")
+
+
+@dataclass(slots=True)
+class Scope:
+    """Variables assigned so far: plain values, arrays, and those that are exported."""
+
+    values: dict[str, Word] = field(default_factory=dict)
+    arrays: dict[str, tuple[Word, ...]] = field(default_factory=dict)
+    exported: dict[str, Word] = field(default_factory=dict)
+
+    def resolve(self, text: str, depth: int = 0) -> str:
+        """Put literal values in the place of variables that the same input assigns."""
+        if "$" not in text or depth > 4:
+            return text
+
+        def value(match: re.Match[str]) -> str:
+            word = self.values.get(match[1] or match[2])
+            if word is None or len(word.text) > 4096:
+                return match[0]
+            return self.resolve(word.text, depth + 1)
+
+        def default(match: re.Match[str]) -> str:
+            word = self.values.get(match[1])
+            return match[2] if word is None else word.text
+
+        return _VARIABLE.sub(value, _DEFAULTED.sub(default, text))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """One command with the environment that it sees; ``redirected`` is a file that takes its output."""
+
+    words: tuple[Word, ...]
+    environment: dict[str, Word]
+    scope: Scope
+    redirected: str | None = None
+
+
+def read_commands(
+    text: str, start: int, end: int, budget: Budget, depth: int = 0
+) -> tuple[list[Command], list[Remark]]:
+    """Read the commands of a script between two offsets, here-documents included."""
+    lexer = Lexer(text, start, end, budget)
+    remarks = list(lexer.remarks)
+    commands: list[Command] = []
+    scope = Scope()
+    for tokens in _joined(_split(lexer.tokens), remarks):
+        for token in tokens:
+            if token.document is not None and depth < DEEPEST_SCRIPT:
+                inner, noticed = read_commands(text, *token.document, budget, depth + 1)
+                commands.extend(inner)
+                remarks.extend(noticed)
+        command = _command(tokens, scope, remarks)
+        if command is not None:
+            commands.append(command)
+    return commands, remarks
+
+
+def _split(tokens: list[Token]) -> Iterator[tuple[list[Token], Token | None]]:
+    current: list[Token] = []
+    for token in tokens:
+        if token.operator in (Operator.LINE, Operator.OTHER):
+            yield current, token
+            current = []
+        else:
+            current.append(token)
+    yield current, None
+
+
+def _joined(
+    pieces: Iterator[tuple[list[Token], Token | None]], remarks: list[Remark]
+) -> Iterator[list[Token]]:
+    """Join a line that begins with a flag to the command above it."""
+    current: list[Token] = []
+    ended_by: Token | None = None
+    for tokens, closer in pieces:
+        first = tokens[0].word if tokens else None
+        line_ended = ended_by is not None and ended_by.operator is Operator.LINE
+        if first is not None and current and line_ended and _is_flag(first.text):
+            comment = ended_by is not None and ended_by.after_comment
+            remarks.append(
+                Remark(
+                    kind=RemarkKind.COMMENT_ENDS_COMMAND
+                    if comment
+                    else RemarkKind.LINE_NOT_CONTINUED,
+                    start=first.start,
+                    end=first.end,
+                    text=first.text,
+                )
+            )
+            current = [*current, *tokens]
+        elif tokens:
+            if current:
+                yield current
+            current = tokens
+        elif closer is not None and closer.after_comment and ended_by is not None:
+            closer = Token(operator=ended_by.operator, after_comment=True)
+        else:
+            closer = ended_by if closer is not None else closer
+        ended_by = closer
+    if current:
+        yield current
+
+
+def _is_flag(text: str) -> bool:
+    return re.match(r"--?[A-Za-z]", text) is not None
+
+
+def _command(
+    tokens: list[Token], scope: Scope, remarks: list[Remark]
+) -> Command | None:
+    words, redirected = _without_redirects(tokens, scope)
+    environment: dict[str, Word] = {}
+    exporting = False
+    kept: list[Word] = []
+    for word in words:
+        match = _ASSIGNMENT.fullmatch(word.text)
+        if not kept and word.text in _DECLARERS:
+            exporting = word.text == "export"
+        elif match and (not kept or kept[-1].text in {"-e", "--env"}):
+            if not kept:
+                _assign(scope, environment, match, word, exporting=exporting)
+            else:
+                kept.append(word)
+        else:
+            kept.append(word)
+    if not kept:
+        scope.exported.update(environment)
+        return None
+    expanded = tuple(_expanded(kept, scope, remarks))
+    seen = {**scope.exported, **environment}
+    return Command(
+        words=expanded, environment=seen, scope=scope, redirected=redirected
+    )
+
+
+def _assign(
+    scope: Scope,
+    environment: dict[str, Word],
+    match: re.Match[str],
+    word: Word,
+    *,
+    exporting: bool,
+) -> None:
+    name, operator, text = match.groups()
+    offset = len(name) + len(operator)
+    value = replace(
+        word,
+        text=text,
+        start=word.start + offset if word.has_place else -1,
+    )
+    if operator == "+=" and name in scope.values:
+        value = replace(
+            value, text=scope.values[name].text + text, start=-1, end=-1
+        )
+    scope.values[name] = value
+    environment[name] = value
+    if exporting:
+        scope.exported[name] = value
+
+
+def _without_redirects(
+    tokens: list[Token], scope: Scope
+) -> tuple[list[Word], str | None]:
+    words: list[Word] = []
+    redirected: str | None = None
+    after_redirect = False
+    for token in tokens:
+        if token.operator is Operator.REDIRECT:
+            after_redirect = True
+        elif token.array is not None and token.word is not None:
+            _assign_array(scope, token.word.text, token.array)
+        elif token.word is not None and after_redirect:
+            if not token.word.text.isdigit() and token.word.text != "/dev/null":
+                redirected = token.word.text
+            after_redirect = False
+        elif token.word is not None:
+            words.append(token.word)
+    return words, redirected
+
+
+def _assign_array(scope: Scope, written: str, members: tuple[Word, ...]) -> None:
+    name = written.rstrip("=").rstrip("+")
+    before = scope.arrays.get(name, ()) if written.endswith("+=") else ()
+    scope.arrays[name] = (*before, *members)
+
+
+def _expanded(
+    words: list[Word], scope: Scope, remarks: list[Remark]
+) -> Iterator[Word]:
+    for word in words:
+        array = _ARRAY_USE.fullmatch(word.text)
+        if array and array[1] in scope.arrays:
+            yield from scope.arrays[array[1]]
+        elif not word.quoted and _VARIABLE.fullmatch(word.text):
+            yield from _several(word, scope)
+        else:
+            yield _plain_dashes(word, remarks)
+
+
+def _several(word: Word, scope: Scope) -> Iterator[Word]:
+    """A bare variable that stands for several words, as ``$ARGS`` does."""
+    value = scope.resolve(word.text)
+    if not value.lstrip().startswith("-") or value == word.text:
+        yield word
+        return
+    lexer = Lexer(value, 0, len(value), Budget(200_000))
+    for token in lexer.tokens:
+        if token.word is not None:
+            yield replace(token.word, start=-1, end=-1)
+
+
+def _plain_dashes(word: Word, remarks: list[Remark]) -> Word:
+    if not word.text.startswith(_ODD_DASHES):
+        return word
+    text = "--" + word.text.lstrip("".join(_ODD_DASHES) + "-")
+    remarks.append(
+        Remark(kind=RemarkKind.ODD_DASH, start=word.start, end=word.end, text=text)
+    )
+    return replace(word, text=text)

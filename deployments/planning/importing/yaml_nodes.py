@@ -1,0 +1,137 @@
+"""YAML as nodes with places: bounded, anchors and merge keys followed, nothing constructed."""
+
+from collections.abc import Iterator
+
+import yaml
+
+from deployments.planning.importing.limits import (
+    DEEPEST_VALUE,
+    LARGEST_YAML_CHARACTERS,
+    MOST_NODES,
+    Budget,
+    UnreadableLaunchError,
+)
+from deployments.planning.importing.words import Word
+
+Node = yaml.nodes.Node
+_Loader: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class YamlBrokenError(UnreadableLaunchError):
+    """The text is no YAML; ``line`` is where, counted from 1."""
+
+    def __init__(self, message: str, line: int) -> None:
+        """Keep the line."""
+        super().__init__(message)
+        self.line = line
+
+
+def read_documents(text: str) -> list[Node]:
+    """Return the top nodes of every document.
+
+    Raises:
+        UnreadableLaunchError: it is too large or too deep, or (YamlBrokenError) no YAML.
+    """
+    if len(text) > LARGEST_YAML_CHARACTERS:
+        raise UnreadableLaunchError(
+            f"The YAML has more than {LARGEST_YAML_CHARACTERS} characters; give one compose file."
+        )
+    _refuse_deep(text)
+    try:
+        return [node for node in yaml.compose_all(text, Loader=_Loader) if node]
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = mark.line + 1 if mark else 1
+        problem = getattr(error, "problem", None) or "it is not YAML"
+        raise YamlBrokenError(
+            f"The YAML cannot be read at line {line}: {problem}.", line
+        ) from error
+    except RecursionError as error:
+        raise UnreadableLaunchError(
+            "The YAML is nested too deeply to be a compose file."
+        ) from error
+
+
+def _refuse_deep(text: str) -> None:
+    depth = deepest = 0
+    for character in text:
+        if character in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif character in "]}":
+            depth = max(0, depth - 1)
+    indents = max(
+        (len(line) - len(line.lstrip(" -")) for line in text.split("\n")), default=0
+    )
+    if deepest > DEEPEST_VALUE * 4 or indents > 400:
+        raise UnreadableLaunchError(
+            "The YAML is nested too deeply to be a compose file."
+        )
+
+
+def entries(node: Node | None) -> dict[str, Node]:
+    """Return a mapping's values by key, merge keys applied; {} for anything else."""
+    if not isinstance(node, yaml.MappingNode):
+        return {}
+    found: dict[str, Node] = {}
+    for key, value in node.value:
+        if not isinstance(key, yaml.ScalarNode):
+            continue
+        if key.value == "<<" and key.tag != "tag:yaml.org,2002:str":
+            parts = value.value if isinstance(value, yaml.SequenceNode) else [value]
+            for part in parts:
+                merged = entries(part) if part is not node else {}
+                found = {**merged, **found}
+        else:
+            found[key.value] = value
+    return found
+
+
+def items(node: Node | None) -> list[Node]:
+    """Return a sequence's members; [] for anything else."""
+    return list(node.value) if isinstance(node, yaml.SequenceNode) else []
+
+
+def scalar(node: Node | None) -> str | None:
+    """Return a scalar's text; ``None`` for anything else and for null."""
+    if not isinstance(node, yaml.ScalarNode) or node.tag == "tag:yaml.org,2002:null":
+        return None
+    return str(node.value)
+
+
+def word(node: Node | None, offset: int) -> Word | None:
+    """Return a scalar as an argument with its place; compose's ``$$`` is one dollar."""
+    text = scalar(node)
+    if text is None or node is None:
+        return None
+    return Word(
+        text=text.replace("$$", "$"),
+        start=node.start_mark.index + offset,
+        end=node.end_mark.index + offset,
+        form="yaml" if getattr(node, "style", None) not in ("|", ">") else "block",
+    )
+
+
+def walk(top: Node, budget: Budget) -> Iterator[Node]:
+    """Yield every mapping below a node once, anchors included.
+
+    Raises:
+        UnreadableLaunchError: there are too many.
+    """
+    seen: set[int] = set()
+    waiting = [top]
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if len(seen) > MOST_NODES:
+            raise UnreadableLaunchError(
+                f"The YAML has more than {MOST_NODES} values; give one compose file."
+            )
+        budget.spend(1)
+        if isinstance(node, yaml.MappingNode):
+            yield node
+            waiting.extend(value for _key, value in reversed(node.value))
+        elif isinstance(node, yaml.SequenceNode):
+            waiting.extend(reversed(node.value))
