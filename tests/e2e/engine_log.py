@@ -29,8 +29,10 @@ def containers(docker_host: str, deployment: str) -> list[str]:
 def remove_containers(docker_host: str) -> None:
     """Remove what any panel left on this engine, which belongs to the tests alone."""
     with closing(docker.DockerClient(base_url=docker_host)) as client:
-        filters = {"label": "draftboard.deployment"}
-        for container in client.containers.list(all=True, filters=filters):
+        labelled = client.containers.list(
+            all=True, filters={"label": "draftboard.deployment"}
+        )
+        for container in labelled:
             container.remove(force=True)
 
 

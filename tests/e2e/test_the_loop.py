@@ -1,6 +1,7 @@
 """Choose, submit, approve as a second person, deploy, live, chart, stop: for real."""
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -16,16 +17,31 @@ LIVE_WITHIN_MS = 90_000
 WINDOWS = 2
 
 
-@pytest.fixture(scope="module")
-def alice(panel: RunningPanel) -> Person:
-    """Operates."""
-    return add_person(panel, "alice", "operator")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """Everything the walks need: the panel, a browser, the engine, and people."""
+
+    panel: RunningPanel
+    browser: Browser
+    docker_host: str
+    alice: Person
+    bob: Person
+
+    def tab(self, person: Person) -> Page:
+        """A tab in which the person is logged in."""
+        return tab_of(self.browser, self.panel, person)
 
 
 @pytest.fixture(scope="module")
-def bob(panel: RunningPanel) -> Person:
-    """Approves."""
-    return add_person(panel, "bob", "approver")
+def stage(panel: RunningPanel, browser: Browser, docker_host: str) -> Stage:
+    """Alice operates, bob approves."""
+    return Stage(
+        panel=panel,
+        browser=browser,
+        docker_host=docker_host,
+        alice=add_person(panel, "alice", "operator"),
+        bob=add_person(panel, "bob", "approver"),
+    )
 
 
 def ask_for_another_person(page: Page, panel: RunningPanel) -> None:
@@ -46,18 +62,13 @@ def totals(page: Page, deployment: str) -> dict[str, int]:
 
 
 def test_a_model_becomes_a_watched_deployment(
-    panel: RunningPanel,
-    browser: Browser,
-    docker_host: str,
-    admin: Person,
-    alice: Person,
-    bob: Person,
-    screens: Path,
+    stage: Stage, admin: Person, screens: Path
 ) -> None:
-    ask_for_another_person(tab_of(browser, panel, admin), panel)
-    page = tab_of(browser, panel, alice)
+    docker_host = stage.docker_host
+    ask_for_another_person(stage.tab(admin), stage.panel)
+    page = stage.tab(stage.alice)
 
-    plan_practice(page, panel, "Qwen3-8B", "first")
+    plan_practice(page, stage.panel, "Qwen3-8B", "first")
     expect(page.get_by_text("practice").first).to_be_visible()
     page.screenshot(path=screens / "review.png", full_page=True)
     page.get_by_role("button", name="Submit for approval").click()
@@ -66,7 +77,7 @@ def test_a_model_becomes_a_watched_deployment(
     expect(page.get_by_role("button", name=re.compile("^Approve"))).to_have_count(0)
     expect(page.get_by_role("button", name=re.compile("^Deploy"))).to_have_count(0)
 
-    theirs = tab_of(browser, panel, bob)
+    theirs = stage.tab(stage.bob)
     theirs.goto(request)
     theirs.screenshot(path=screens / "approval.png", full_page=True)
     theirs.get_by_role("button", name=re.compile("^Approve")).click()
@@ -119,14 +130,13 @@ def stop_release(page: Page) -> None:
     )
 
 
-def test_a_killed_worker_leaves_no_trace(
-    panel: RunningPanel, browser: Browser, docker_host: str, alice: Person, bob: Person
-) -> None:
-    page = tab_of(browser, panel, alice)
-    plan_practice(page, panel, "Qwen3-32B", "second")
+def test_a_killed_worker_leaves_no_trace(stage: Stage) -> None:
+    docker_host = stage.docker_host
+    page = stage.tab(stage.alice)
+    plan_practice(page, stage.panel, "Qwen3-32B", "second")
     page.get_by_role("button", name="Submit for approval").click()
     page.wait_for_url("**/approvals/**")
-    theirs = tab_of(browser, panel, bob)
+    theirs = stage.tab(stage.bob)
     theirs.goto(page.url)
     theirs.get_by_role("button", name=re.compile("^Approve")).click()
     expect(theirs.get_by_text("You approved this plan.")).to_be_visible()
@@ -135,7 +145,7 @@ def test_a_killed_worker_leaves_no_trace(
     page.get_by_role("button", name=re.compile("^Deploy")).click()
     page.wait_for_url("**/releases/**")
     wait_for("a container", lambda: containers(docker_host, "second"))
-    panel.kill_worker()
+    stage.panel.kill_worker()
 
     expect(page.get_by_text("as planned", exact=True)).to_be_visible(
         timeout=LIVE_WITHIN_MS
