@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from deployments.models.base import Row
 from deployments.models.release import Release
 from deployments.models.scope import ScopedQuerySet
+from deployments.models.sentences import SentenceField
 
 
 class CommandKind(models.TextChoices):
@@ -58,7 +59,7 @@ class Command(Row):
     sent_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
     cancel_requested_at = models.DateTimeField(null=True, blank=True)
-    error = models.TextField(blank=True, default="")
+    error = SentenceField(blank=True, default="")
     schema_version = models.PositiveSmallIntegerField(default=1)
 
     objects = ScopedQuerySet.as_manager()

@@ -5,6 +5,7 @@ from django.utils.translation import gettext_lazy as _
 
 from deployments.models.base import Row
 from deployments.models.scope import ScopedQuerySet
+from deployments.models.sentences import SentenceField
 from deployments.models.team import Team
 
 
@@ -83,7 +84,7 @@ class Host(Row):
     reachability = models.CharField(
         max_length=20, choices=Reachability.choices, default=Reachability.UNKNOWN
     )
-    reason = models.TextField(blank=True, default="")
+    reason = SentenceField(blank=True, default="")
     seen_at = models.DateTimeField(null=True, blank=True)
     unreachable_since = models.DateTimeField(null=True, blank=True)
     clock_offset_ms = models.IntegerField(null=True, blank=True)

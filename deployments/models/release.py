@@ -10,6 +10,7 @@ from deployments.models.base import Row
 from deployments.models.deployment import Deployment, Plan
 from deployments.models.fleet import Host
 from deployments.models.scope import ScopedQuerySet
+from deployments.models.sentences import SentenceField
 
 
 class ReleaseState(models.TextChoices):
@@ -78,9 +79,9 @@ class Release(Row):
     live_at = models.DateTimeField(null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
     cause_code = models.CharField(max_length=60, blank=True, default="")
-    cause = models.TextField(blank=True, default="")
-    next_action = models.TextField(blank=True, default="")
-    warning = models.TextField(blank=True, default="")
+    cause = SentenceField(blank=True, default="")
+    next_action = SentenceField(blank=True, default="")
+    warning = SentenceField(blank=True, default="")
 
     objects = ScopedQuerySet.as_manager()
 
@@ -237,7 +238,7 @@ class ReleaseEvent(Row):
     sequence = models.PositiveIntegerField()
     step = models.CharField(max_length=16)
     kind = models.CharField(max_length=8, choices=EventKind.choices)
-    message = models.TextField(blank=True, default="")
+    message = SentenceField(blank=True, default="")
     detail = models.JSONField(default=dict, blank=True)
     fence = models.PositiveIntegerField(default=0)
 

@@ -1,0 +1,22 @@
+"""Texts of the pure core and of stored rows in the language of whoever reads them."""
+
+from django.utils.translation import gettext
+
+from deployments.planning.text import Text, fill, is_text, text_from_document
+
+
+def say(said: object) -> str:
+    """Translate a ``Text`` or its JSON form, the texts inside it first; other words stay.
+
+    ``None`` says nothing. A translation that lacks a field leaves it out.
+    """
+    if is_text(said):
+        said = text_from_document(said)
+    if isinstance(said, Text):
+        translated = gettext(said.template) if said.template else ""
+        return fill(translated, {name: _value(value) for name, value in said.values})
+    return "" if said is None else str(said)
+
+
+def _value(value: str | int) -> str | int:
+    return say(value) if isinstance(value, Text) else value
