@@ -4,20 +4,26 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('auth', '0012_alter_user_first_name_max_length'),
-        ('deployments', '0002_frozen_rows'),
+        ("auth", "0012_alter_user_first_name_max_length"),
+        ("deployments", "0002_frozen_rows"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='user',
-            name='density',
-            field=models.CharField(choices=[('comfortable', 'Comfortable'), ('compact', 'Compact')], default='comfortable', max_length=12),
+            model_name="user",
+            name="density",
+            field=models.CharField(
+                choices=[("comfortable", "Comfortable"), ("compact", "Compact")],
+                default="comfortable",
+                max_length=12,
+            ),
         ),
         migrations.AddConstraint(
-            model_name='user',
-            constraint=models.CheckConstraint(condition=models.Q(('density__in', ['comfortable', 'compact'])), name='user_density_known'),
+            model_name="user",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("density__in", ["comfortable", "compact"])),
+                name="user_density_known",
+            ),
         ),
     ]

@@ -183,6 +183,10 @@ def _needs(facts: MethodFacts, drafter: Drafter | None, entry: CatalogEntry) -> 
         }
     if facts.need is Need.NOTHING:
         return _("Nothing.")
+    return _needs_drafter(drafter)
+
+
+def _needs_drafter(drafter: Drafter | None) -> str:
     if drafter is None:
         return _("A trained drafter, which the catalog does not have here.")
     if drafter.inside_checkpoint:

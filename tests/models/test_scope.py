@@ -13,11 +13,11 @@ from tests import factories as f
 pytestmark = pytest.mark.django_db
 
 UNSCOPED = {"User", "Team", "Membership", "RoleGrant"}
+NAMES: dict[str, Any] = vars(f)
 FACTORIES: dict[type[Model], Any] = {
     factory._meta.model: factory
-    for factory in vars(f).values()
-    if isinstance(factory, type)
-    and getattr(getattr(factory, "_meta", None), "model", None)
+    for name, factory in NAMES.items()
+    if name.endswith("Factory") and name != "SubFactory"
 }
 TABLES = list(apps.get_app_config("deployments").get_models())
 SCOPED = [model for model in TABLES if model.__name__ not in UNSCOPED]
