@@ -8,6 +8,7 @@ from deployments.models import (
     AcceptanceSample,
     Booking,
     EventKind,
+    Release,
     ReleaseState,
     ReplicaState,
 )
@@ -31,39 +32,66 @@ pytestmark = [pytest.mark.docker, pytest.mark.faults]
 
 KILLED = -9
 BROKEN = (("PRACTICE_OUT_OF_MEMORY", "cuda"),)
-PLACES = [
-    *(
-        f"after:{step}"
-        for step in (
-            "VALIDATE", "BOOK", "PULL", "STOP_OLD", "CREATE",
-            "START", "WAIT_READY", "SMOKE", "SWITCH", "REMOVE_OLD",
-        )
-    ),
+FIRST_RELEASE = [
+    "after:VALIDATE",
+    "after:BOOK",
+    "after:PULL",
+    "after:CREATE",
     "before:START",
+    "after:START",
+    "after:WAIT_READY",
+    "after:SMOKE",
+]
+REPLACEMENT = [
+    "after:STOP_OLD",
+    "after:CREATE",
+    "after:SWITCH",
     "done:SWITCH",
-]  # fmt: skip
+    "after:REMOVE_OLD",
+]
 
 
-@pytest.mark.parametrize("place", PLACES)
+def killed_and_taken_over(release: Release, place: str) -> None:
+    """Kill the first worker at a place, let its lease run out, and let a second one finish."""
+    command = command_of(release)
+    assert work("command", command.pk, f"{place}:kill9") == KILLED
+    lease_runs_out(command)
+    assert work("command", command.pk) == 0
+    release.refresh_from_db()
+    notes = release.events.filter(kind=EventKind.NOTE, detail__has_key="taken_over")
+    assert notes.count() == 1
+
+
+@pytest.mark.parametrize("place", FIRST_RELEASE)
 def test_a_release_ends_live_with_one_container(
+    committed_world: World, place: str
+) -> None:
+    world = committed_world
+    planned = world.replica(environment=FAST_TRAFFIC)
+    release = world.release(world.plan(planned))
+    killed_and_taken_over(release, place)
+    assert release.state == ReleaseState.LIVE
+    assert world.our_containers() == [(planned.container.name, "running")]
+    read_host_logs(world.host.pk)
+    nothing_twice(world, release)
+
+
+@pytest.mark.parametrize("place", REPLACEMENT)
+def test_a_replacement_ends_with_the_new_container_alone(
     committed_world: World, place: str
 ) -> None:
     world, port = committed_world, free_port()
     old = world.deploy(world.plan(world.replica(port=port, environment=FAST_TRAFFIC)))
     planned = world.replica(number=2, port=port, environment=FAST_TRAFFIC)
     new = world.release(world.plan(planned, number=2))
-    command = command_of(new)
-    assert work("command", command.pk, f"{place}:kill9") == KILLED
-    lease_runs_out(command)
-    assert work("command", command.pk) == 0
-    new.refresh_from_db()
+    killed_and_taken_over(new, place)
     old.refresh_from_db()
     assert (new.state, old.state) == (ReleaseState.LIVE, ReleaseState.STOPPED)
     assert world.our_containers() == [(planned.container.name, "running")]
+    held = Booking.objects.get(host=world.host, released_at=None)
+    assert (held.port, held.replica) == (port, only_replica(new))
     read_host_logs(world.host.pk)
     nothing_twice(world, new)
-    taken_over = new.events.filter(kind=EventKind.NOTE, detail__has_key="taken_over")
-    assert taken_over.count() == 1
 
 
 @pytest.mark.parametrize("place", ["after:UNDO", "done:UNDO", "after:RESTORE_OLD"])
@@ -74,11 +102,7 @@ def test_a_failing_release_still_gives_the_old_one_back(
     old = world.deploy(world.plan(world.replica(port=port)))
     planned = world.replica(number=2, port=port, environment=BROKEN)
     new = world.release(world.plan(planned, number=2))
-    command = command_of(new)
-    assert work("command", command.pk, f"{place}:kill9") == KILLED
-    lease_runs_out(command)
-    assert work("command", command.pk) == 0
-    new.refresh_from_db()
+    killed_and_taken_over(new, place)
     old.refresh_from_db()
     assert (new.state, old.state) == (ReleaseState.FAILED, ReleaseState.LIVE)
     assert only_replica(old).state == ReplicaState.RUNNING
@@ -95,11 +119,7 @@ def test_stop_and_remove_end_too(committed_world: World, kind: str) -> None:
     if kind == "REMOVE":
         drive(release)
         remove_release(world.alice, release, uuid.uuid4().hex)
-    command = command_of(release)
-    assert work("command", command.pk, f"after:{kind}:kill9") == KILLED
-    lease_runs_out(command)
-    assert work("command", command.pk) == 0
-    release.refresh_from_db()
+    killed_and_taken_over(release, f"after:{kind}")
     assert release.state == ReleaseState.STOPPED
     left = (
         [] if kind == "REMOVE" else [(only_replica(release).container_name, "exited")]
