@@ -7,34 +7,15 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from deployments.forms.directories import absolute_directory
 from deployments.services.clusters import ClusterPolicy
 
 ARROW = "->"
 LARGEST_TEXT = 10_000
-FORBIDDEN_IN_PATHS = ("..", ":", ",", "//")
-SYSTEM_DIRECTORIES = (
-    "/boot",
-    "/dev",
-    "/etc",
-    "/proc",
-    "/root",
-    "/run",
-    "/sys",
-    "/var/lib",
-    "/var/run",
-)
 
 
 def _lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
-
-
-def _touches_system(path: str) -> bool:
-    """Whether the directory holds one of the system's, or lies in one."""
-    return any(
-        f"{path}/".startswith(f"{system}/") or f"{system}/".startswith(f"{path}/")
-        for system in SYSTEM_DIRECTORIES
-    )
 
 
 class RewritesField(forms.CharField):
@@ -82,20 +63,8 @@ class PathsField(forms.CharField):
         Raises:
             ValidationError: a path that is relative, the root, climbs, or is the system's.
         """
-        paths = [self._path(line) for line in _lines(super().clean(value))]
+        paths = [absolute_directory(line) for line in _lines(super().clean(value))]
         return tuple(dict.fromkeys(paths))
-
-    def _path(self, line: str) -> str:
-        path = line.rstrip("/")
-        climbs = any(part in path for part in FORBIDDEN_IN_PATHS)
-        if not path.startswith("/") or climbs or _touches_system(path):
-            raise ValidationError(
-                _(
-                    "“%(line)s” is no directory that plans may mount; write an absolute path such as /data/models."
-                )
-                % {"line": line}
-            )
-        return path
 
 
 class ClusterForm(forms.Form):

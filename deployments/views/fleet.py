@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from deployments.forms.cluster import ClusterForm
+from deployments.forms.host import HostForm
 from deployments.models import Cluster, Host, TeamRole
 from deployments.planning.platforms.images import rewrite
 from deployments.planning.snapshot import ClusterSettings
@@ -16,6 +17,7 @@ from deployments.selectors.access import has_role
 from deployments.selectors.fleet import cluster_line, fleet_of, host_line, replicas_on
 from deployments.services.clusters import change_policy, policy_of
 from deployments.services.errors import NotAllowedError, UseCaseError
+from deployments.services.hosts import change_host_facts
 from deployments.views.people import PanelRequest, person, refuse_without_role
 
 EXAMPLE_IMAGE = "vllm/vllm-openai:v0.32.0"
@@ -27,13 +29,33 @@ def fleet(request: HttpRequest) -> HttpResponse:
     return render(request, "fleet/fleet.html", {"fleet": fleet_of(person(request))})
 
 
-@require_safe
-def host(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    """One host: devices, replicas, images, ports."""
+@require_http_methods(["GET", "HEAD", "POST"])
+def host(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
+    """One host: devices, replicas, images, ports, and facts that a team admin enters."""
     rows = Host.objects.for_user(request.user).select_related("cluster__team")
     row = get_object_or_404(rows, pk=pk)
-    context = {"host": row, "line": host_line(row), "replicas": replicas_on(row)}
-    return render(request, "fleet/host.html", context)
+    if request.method != "POST":
+        return _host_page(request, row, HostForm(initial=HostForm.initial_of(row)))
+    refuse_without_role(request, row.cluster.team)
+    form = HostForm(request.POST)
+    if not form.is_valid():
+        return _host_page(request, row, form, status=422)
+    change_host_facts(person(request), row, form.facts)
+    messages.success(request, _("The facts are changed; new plans use them."))
+    return redirect("host", pk=row.pk)
+
+
+def _host_page(
+    request: PanelRequest, row: Host, form: HostForm, *, status: int = 200
+) -> HttpResponse:
+    context = {
+        "host": row,
+        "line": host_line(row),
+        "replicas": replicas_on(row),
+        "form": form,
+        "may_change": has_role(person(request), row.cluster.team, TeamRole.ADMIN),
+    }
+    return render(request, "fleet/host.html", context, status=status)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
