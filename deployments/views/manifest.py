@@ -69,7 +69,7 @@ MANIFEST: Mapping[str, Permission] = {
     "catalog": _read,
     "catalog-model": _read,
     "fleet": _read,
-    "host": _read,
+    "host": Permission(methods=BOTH, role=TeamRole.ADMIN),
     "cluster": Permission(methods=BOTH, role=TeamRole.ADMIN),
     "settings": Permission(methods=BOTH),
     "settings-theme": Permission(methods=CHANGE),
