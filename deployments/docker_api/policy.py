@@ -24,7 +24,7 @@ SECURITY_OPTIONS = frozenset(
     {"no-new-privileges", "no-new-privileges:true", "seccomp=unconfined"}
 )
 RUNTIMES = frozenset({"", "runc", "nvidia", "ascend"})
-NETWORKS = frozenset({"bridge", "default", "host"})
+NETWORKS = frozenset({"bridge", "default", "host", "none"})
 IPC_MODES = frozenset({"", "private", "none"})
 LOG_DRIVERS = frozenset({"json-file", "local"})
 CLOSED_ROOTS = (

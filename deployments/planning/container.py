@@ -13,6 +13,7 @@ class NetworkMode(StrEnum):
 
     BRIDGE = "bridge"
     HOST = "host"
+    NONE = "none"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from deployments.planning.decision import decide
+from deployments.planning.engines.accepted import Spelling
 from deployments.planning.engines.profile import find_profile
 from deployments.planning.methods import Method
 from deployments.planning.plan import Decision
@@ -199,7 +200,7 @@ def test_nothing_open_means_off() -> None:
         checkpoint=shipped("Qwen3-32B").checkpoints[0],
         platform=find_platform("nvidia"),
         documented_for="nvidia",
-        profile=replace(find_profile("vllm==0.32.0"), methods=()),
+        profile=replace(find_profile("vllm==0.32.0"), spellings=()),
         choice=SpeculationChoice(),
     )
     decision = decide(asked)
@@ -213,7 +214,10 @@ def test_head_that_the_version_refuses_is_found_but_closed() -> None:
         checkpoint=shipped("Kimi-K2.6").checkpoint("int4"),
         platform=find_platform("nvidia"),
         documented_for="nvidia",
-        profile=replace(find_profile("vllm==0.32.0"), methods=(Method.NGRAM,)),
+        profile=replace(
+            find_profile("vllm==0.32.0"),
+            spellings=(Spelling(name="ngram", method=Method.NGRAM),),
+        ),
         choice=SpeculationChoice(),
     )
     step = decide(asked).path[1]

