@@ -1,6 +1,7 @@
 """Engine profiles read from a wheel, a source archive, or an image on a host."""
 
 from dataclasses import replace
+from importlib import resources
 from pathlib import Path
 
 from django.utils.translation import gettext as _
@@ -9,10 +10,17 @@ from deployments.docker_api.client import open_engine
 from deployments.docker_api.errors import DockerApiError
 from deployments.docker_api.images import find_image
 from deployments.models import Host
-from deployments.planning.engines.profile import VLLM, EngineProfile
+from deployments.planning.engines.differences import pack, written
+from deployments.planning.engines.profile import (
+    VLLM,
+    EngineProfile,
+    profile_document,
+    profiles_of,
+)
 from deployments.planning.engines.reading.reader import read_profile
 from deployments.planning.engines.resolution import resolve_version
 from deployments.planning.errors import PlanningError
+from deployments.planning.versions import parse_version
 from deployments.services.engine_archives import archive_files
 from deployments.services.engine_images import image_entrypoint, image_files
 from deployments.services.errors import UseCaseError
@@ -64,6 +72,24 @@ def profile_of_image(
     except (DockerApiError, PlanningError) as error:
         raise EngineProfileError(str(error)) from error
     return replace(profile, entrypoint=entrypoint)
+
+
+def ship_profile(profile: EngineProfile, folder: Path | None = None) -> Path:
+    """Put a profile among those that ship, in place of one of the same version; returns the file.
+
+    For people who release the panel; the file is part of its sources.
+    """
+    home = folder or Path(str(resources.files("deployments.planning.engines") / "data"))
+    kept = [
+        one for one in profiles_of(profile.engine) if one.version != profile.version
+    ]
+    ordered = sorted([*kept, profile], key=lambda one: parse_version(one.version))
+    documents = [profile_document(one) for one in ordered]
+    under = [] if profile.engine == VLLM else list(profiles_of(VLLM))
+    packed = pack(documents, {one.version: profile_document(one) for one in under})
+    path = home / f"{profile.engine}.json"
+    path.write_text(written(packed), encoding="utf-8")
+    return path
 
 
 def _underneath(version: str) -> EngineProfile:

@@ -5,6 +5,8 @@ import json
 import tarfile
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -12,13 +14,15 @@ import pytest
 from deployments.docker_api.client import Engine, open_engine
 from deployments.docker_api.containers import list_containers
 from deployments.docker_api.images import import_image
-from deployments.planning.engines.profile import profile_document
+from deployments.planning.engines.differences import unpack
+from deployments.planning.engines.profile import find_profile, profile_document
 from deployments.planning.engines.reading.reader import read_profile
 from deployments.services.engine_images import EngineImageError, _unpacked
 from deployments.services.engine_profiles import (
     EngineProfileError,
     profile_of_archive,
     profile_of_image,
+    ship_profile,
 )
 from practice.image import IMPORT_CHANGES, write_root_filesystem
 from tests.planning.engines.sources import VLLM
@@ -38,6 +42,26 @@ def test_wheel_gives_the_same_profile_as_its_files(tmp_path: Path) -> None:
     profile = profile_of_archive(path)
     expected = profile_document(read_profile(VLLM, source=path.name))
     assert profile_document(profile) == {**expected, "entrypoint": None}
+
+
+def test_shipping_what_ships_changes_nothing(tmp_path: Path) -> None:
+    for reference in ("vllm==0.32.0", "vllm-ascend==0.23.0"):
+        path = ship_profile(find_profile(reference), tmp_path)
+        shipped = resources.files("deployments.planning.engines") / "data" / path.name
+        assert path.read_text() == shipped.read_text(encoding="utf-8")
+
+
+def test_new_release_is_shipped_as_a_difference_at_the_end(tmp_path: Path) -> None:
+    newest = find_profile("vllm==0.33.0")
+    path = ship_profile(
+        replace(newest, version="0.34.0", vllm_version="0.34.0"), tmp_path
+    )
+    *_older, last = unpack(json.loads(path.read_text()), {})
+    assert last == {
+        **profile_document(newest),
+        "version": "0.34.0",
+        "vllm_version": "0.34.0",
+    }
 
 
 @pytest.mark.parametrize(

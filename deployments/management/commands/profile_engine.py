@@ -10,7 +10,11 @@ from django.core.management.base import BaseCommand, CommandError
 from deployments.planning.engines.changes import change_lines, profile_changes
 from deployments.planning.engines.profile import EngineProfile, profile_document
 from deployments.planning.engines.resolution import resolve_version
-from deployments.services.engine_profiles import profile_of_archive, profile_of_image
+from deployments.services.engine_profiles import (
+    profile_of_archive,
+    profile_of_image,
+    ship_profile,
+)
 from deployments.services.errors import UseCaseError
 
 UNUSABLE = 2
@@ -32,6 +36,9 @@ class Command(BaseCommand):
             "--engine-version", help="the version, where the files do not name it"
         )
         parser.add_argument("--output", help="file to write the profile to, as JSON")
+        parser.add_argument(
+            "--ship", action="store_true", help="add it to the profiles of this panel"
+        )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *_args: Any, **options: Any) -> None:
@@ -49,6 +56,8 @@ class Command(BaseCommand):
         text = json.dumps(profile_document(profile), ensure_ascii=False)
         if options["output"]:
             _write(Path(options["output"]), text)
+        if options["ship"]:
+            ship_profile(profile)
         self.stdout.write(text if options["json"] else _summary(profile))
 
 

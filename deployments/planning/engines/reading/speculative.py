@@ -98,7 +98,10 @@ def read_speculative(tree: SourceTree) -> SpeculativeFacts:
     words = _method_words(tree, fields)
     return SpeculativeFacts(
         keys=tuple(
-            _key(tree, field) for field in fields if _is_key(field, code, words)
+            sorted(
+                (_key(tree, field) for field in fields if _is_key(field, code, words)),
+                key=lambda key: key.name,
+            )
         ),
         spellings=tuple(
             _spelling(tree, word, renamed=REPLACED in code) for word in words
