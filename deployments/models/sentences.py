@@ -39,9 +39,8 @@ class SentenceField(_TextField):
         """Read the JSON form, or take a plain string as it is."""
         if value is None or isinstance(value, Text):
             return value
-        stored = str(value)
-        document = _document(stored)
-        return text_from_document(document) if is_text(document) else Text(stored)
+        document = value if is_text(value) else _document(str(value))
+        return text_from_document(document) if is_text(document) else Text(str(value))
 
     def get_prep_value(self, value: object) -> str | None:
         """Write the JSON form; nothing stays nothing, so that constraints can ask for it."""

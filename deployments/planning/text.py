@@ -101,12 +101,17 @@ def text(template: str, /, **values: Value) -> Text:
     return Text(template, values)
 
 
-def sentences(first: Text, *further: Text) -> Text:
-    """Several sentences one after the other."""
-    said = first
-    for one in further:
-        said = text("{sentences} {next}", sentences=said, next=one)
+def sentences(*several: Text) -> Text:
+    """Several sentences one after the other; empty ones are left out."""
+    said = NOTHING
+    for one in filter(None, several):
+        said = text("{sentences} {next}", sentences=said, next=one) if said else one
     return said
+
+
+def ended(clause: Text) -> Text:
+    """A sentence with its full stop."""
+    return clause if clause.endswith(".") else text("{clause}.", clause=clause)
 
 
 def either(names: Sequence[str]) -> str:
@@ -164,3 +169,7 @@ def _value(value: object) -> Value:
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise ValueError("the values of a text are strings, integers and texts")  # noqa: TRY004 - what pydantic catches
     return value
+
+
+NOTHING = Text("")
+"""No sentence at all."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from deployments.docker_api.client import Engine
 from deployments.docker_api.containers import ListedContainer, list_containers
@@ -14,6 +13,7 @@ from deployments.docker_api.engine import EngineFacts, engine_facts
 from deployments.docker_api.errors import DockerApiError
 from deployments.docker_api.images import ImageFacts, list_images
 from deployments.models import Host, Reachability
+from deployments.planning.text import NOTHING, said_by, text
 
 logger = logging.getLogger(__name__)
 
@@ -62,7 +62,7 @@ def store_observation(host: Host, seen: Observation) -> bool:
         pk=host.pk, docker_engine_id=seen.engine.engine_id
     ).update(
         reachability=Reachability.REACHABLE,
-        reason="",
+        reason=NOTHING,
         seen_at=Now(),
         unreachable_since=None,
         docker_version=seen.engine.version[:40],
@@ -76,11 +76,11 @@ def store_observation(host: Host, seen: Observation) -> bool:
             reachability=Reachability.DIFFERENT_ENGINE,
             seen_at=Now(),
             unreachable_since=None,
-            reason=_(
-                "Another Docker Engine (%(id)s) answers at this address than the one that was "
-                "registered. Nothing is changed there; register the host anew if this is meant."
-            )
-            % {"id": seen.engine.engine_id},
+            reason=text(
+                "Another Docker Engine ({id}) answers at this address than the one that was "
+                "registered. Nothing is changed there; register the host anew if this is meant.",
+                id=seen.engine.engine_id,
+            ),
         )
     host.refresh_from_db()
     return same == 1
@@ -92,7 +92,7 @@ def store_unreachable(host: Host, error: DockerApiError) -> None:
         Host.objects.filter(pk=host.pk).exclude(
             reachability=Reachability.UNREACHABLE
         ).update(reachability=Reachability.UNREACHABLE, unreachable_since=Now())
-        Host.objects.filter(pk=host.pk).update(reason=str(error))
+        Host.objects.filter(pk=host.pk).update(reason=said_by(error))
     host.refresh_from_db()
 
 

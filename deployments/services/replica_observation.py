@@ -6,7 +6,6 @@ import uuid
 from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
-from django.utils.translation import gettext as _
 
 from deployments.docker_api.client import Engine, open_engine
 from deployments.docker_api.containers import ContainerFacts, inspect_container
@@ -19,6 +18,7 @@ from deployments.models import (
     Replica,
     ReplicaState,
 )
+from deployments.planning.text import NOTHING, sentences, text
 from deployments.services.observation import (
     look_at,
     store_observation,
@@ -98,18 +98,19 @@ def _why(engine: Engine, facts: ContainerFacts | None) -> StepFailedError:
     if facts is None:
         return StepFailedError(
             "removed_outside",
-            _("somebody removed the container outside the panel"),
-            _("Release the plan again."),
+            text("somebody removed the container outside the panel"),
+            text("Release the plan again."),
         )
     return exit_failure(engine, facts)
 
 
 def _fail_live(replica: Replica, failure: StepFailedError) -> None:
-    cause = _("%(name)s on %(host)s: %(cause)s") % {
-        "name": replica.container_name,
-        "host": replica.host.name,
-        "cause": failure.cause,
-    }
+    cause = text(
+        "{name} on {host}: {cause}",
+        name=replica.container_name,
+        host=replica.host.name,
+        cause=failure.cause,
+    )
     failed = Release.objects.filter(
         pk=replica.release_id, state=ReleaseState.LIVE
     ).update(
@@ -128,20 +129,18 @@ def _warn(
     replica: Replica, facts: ContainerFacts, before: str, started_before: str
 ) -> None:
     """Say what somebody did outside the panel; never fight with them."""
-    message = ""
+    message = NOTHING
     names = {"name": replica.container_name, "host": replica.host.name}
     if facts.state == "paused":
-        message = _("%(name)s on %(host)s was paused outside the panel.") % names
+        message = text("{name} on {host} was paused outside the panel.", **names)
     elif replica.release.state != ReleaseState.LIVE and before != ReplicaState.RUNNING:
-        message = (
-            _(
-                "%(name)s on %(host)s was started outside the panel; the release has ended."
-            )
-            % names
+        message = text(
+            "{name} on {host} was started outside the panel; the release has ended.",
+            **names,
         )
     elif started_before not in {"", facts.started_at}:
-        message = _("%(name)s on %(host)s was restarted outside the panel.") % names
+        message = text("{name} on {host} was restarted outside the panel.", **names)
     if message and message not in replica.release.warning:
-        text = " ".join(filter(None, (replica.release.warning, message)))
-        Release.objects.filter(pk=replica.release_id).update(warning=text)
+        warnings = sentences(replica.release.warning, message)
+        Release.objects.filter(pk=replica.release_id).update(warning=warnings)
         note(replica.release, OBSERVED, message, {"state": facts.state})

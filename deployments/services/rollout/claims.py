@@ -13,6 +13,7 @@ from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
 from deployments.models import Command, CommandState
+from deployments.planning.text import NOTHING, Text
 from deployments.services.outbox import wake
 
 LEASE = timedelta(seconds=30)
@@ -70,7 +71,7 @@ class Claim:
         if handed == 1:
             wake(self.command_id, delay_s=delay_s)
 
-    def finish(self, state: CommandState, error: str = "") -> None:
+    def finish(self, state: CommandState, error: Text = NOTHING) -> None:
         """End the command; call within ``fenced``."""
         self._mine().update(
             state=state, finished_at=Now(), lease_until=None, owner="", error=error

@@ -2,8 +2,6 @@
 
 from contextlib import suppress
 
-from django.utils.translation import gettext as _
-
 from deployments.docker_api.client import Engine
 from deployments.docker_api.containers import (
     ContainerFacts,
@@ -14,6 +12,7 @@ from deployments.docker_api.containers import (
 )
 from deployments.docker_api.errors import NameTakenError
 from deployments.models import FINAL_STATES, ReleaseState, Replica
+from deployments.planning.text import text
 from deployments.services.rollout.journal import Act
 from deployments.services.rollout.outcomes import Done, StepFailedError
 from deployments.services.rollout.preflight import prove_approval
@@ -49,7 +48,7 @@ def create(rollout: Rollout, act: Act, member: Member) -> Done:
     with rollout.claim.fenced():
         save_observed(member.row, facts)
     return Done(
-        _("Created the container %(what)s.") % {"what": place(member)},
+        text("Created the container {what}.", what=place(member)),
         {"container_id": facts.container_id},
     )
 
@@ -84,10 +83,10 @@ def _is_leftover(rollout: Rollout, member: Member, facts: ContainerFacts) -> boo
 def _foreign(member: Member) -> StepFailedError:
     return StepFailedError(
         "name_taken",
-        _(
+        text(
             "another container on the host has this name and is not ours; it was left alone"
         ),
-        _("Rename or remove that container, then release again."),
+        text("Rename or remove that container, then release again."),
         final=ReleaseState.BLOCKED,
         detail={"container": member.name},
     )
@@ -107,12 +106,12 @@ def start(rollout: Rollout, act: Act, member: Member) -> Done:
         if facts is None:
             raise StepFailedError(
                 "not_found",
-                _("somebody removed the container before it was started"),
-                _("Release the plan again."),
+                text("somebody removed the container before it was started"),
+                text("Release the plan again."),
             )
         if not facts.running and not facts.ever_started:
             start_container(engine, facts.container_id)
             facts = inspect_container(engine, facts.container_id)
     with rollout.claim.fenced():
         save_observed(member.row, facts)
-    return Done(_("Started the container %(what)s.") % {"what": place(member)})
+    return Done(text("Started the container {what}.", what=place(member)))

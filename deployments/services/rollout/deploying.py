@@ -1,7 +1,6 @@
 """DEPLOY: forward to live, or back to what was before."""
 
 from django.db.models.functions import Now
-from django.utils.translation import gettext as _
 
 from deployments.docker_api.errors import DockerApiError
 from deployments.models import (
@@ -12,6 +11,7 @@ from deployments.models import (
     ReleaseEvent,
     ReleaseState,
 )
+from deployments.planning.text import ended, sentences, text
 from deployments.services.rollout.acts import deploy_acts, undo_acts
 from deployments.services.rollout.creating import create, start
 from deployments.services.rollout.ending import give_up_undoing, undo
@@ -57,13 +57,13 @@ def deploy(rollout: Rollout) -> None:
     """
     failure = rollout.journal.failure()
     if failure is None:
-        ended = run_acts(
+        outcome = run_acts(
             rollout, deploy_acts(rollout), _perform, give_up=None, cancellable=True
         )
-        if ended is None:
+        if outcome is None:
             _become_live(rollout)
-        if isinstance(ended, Failed):
-            failure = decide_failure(rollout, ended)
+        if isinstance(outcome, Failed):
+            failure = decide_failure(rollout, outcome)
     if failure is not None:
         _go_back(rollout, failure)
 
@@ -136,15 +136,15 @@ def record_failure(rollout: Rollout, failed: Failed) -> ReleaseEvent:
             {
                 **error.detail,
                 "code": error.code,
-                "next_action": error.next_action,
+                "next_action": error.next_action.document,
                 "final": error.final.value,
             },
         )
 
 
 def _go_back(rollout: Rollout, failure: ReleaseEvent) -> None:
-    ended = run_acts(rollout, undo_acts(rollout), _perform, give_up=_give_up)
-    if isinstance(ended, HandedBack):
+    undone = run_acts(rollout, undo_acts(rollout), _perform, give_up=_give_up)
+    if isinstance(undone, HandedBack):
         return
     final = ReleaseState(failure.detail["final"])
     told = [event.message for event in rollout.journal.done_events(Step.UNDO)]
@@ -152,10 +152,10 @@ def _go_back(rollout: Rollout, failure: ReleaseEvent) -> None:
     with rollout.claim.fenced():
         if restored and not any("not_restored" in one.detail for one in restored):
             make_old_live(rollout)
-            told.append(_("%(old)s serves again.") % {"old": rollout.old})
+            told.append(text("{old} serves again.", old=str(rollout.old)))
         else:
             told += [event.message for event in restored]
-        cause = " ".join([failure.message.rstrip(".") + ".", *told])
+        cause = sentences(ended(failure.message), *told)
         Release.objects.filter(pk=rollout.release.pk, state__in=CHANGING_STATES).update(
             state=final,
             state_since=Now(),
@@ -177,5 +177,5 @@ def _give_up(rollout: Rollout, act: Act, error: StepFailedError) -> Done:
     if act.step is Step.UNDO and act.replica is not None:
         return give_up_undoing(rollout.member(act.replica), error.cause)
     return not_restored(
-        sentence(act.step, _old_member(rollout, act), error.cause).rstrip(".") + "."
+        ended(sentence(act.step, _old_member(rollout, act), error.cause))
     )

@@ -1,9 +1,8 @@
 """UNDO, STOP and REMOVE: bring the containers of a release to an end, and free what they held."""
 
-from django.utils.translation import gettext as _
-
 from deployments.docker_api.containers import inspect_container, remove_container
 from deployments.models import ReleaseState
+from deployments.planning.text import Text, ended, text
 from deployments.services.log_reading import read_replica
 from deployments.services.rollout.journal import Act, Step
 from deployments.services.rollout.outcomes import Done, StepFailedError, Wait
@@ -30,7 +29,7 @@ def undo(rollout: Rollout, act: Act, member: Member) -> Done | Wait:
     """
     if not rollout.journal.intended(Act(Step.CREATE, member.row)):
         _free(rollout, member)
-        return Done(_("%(what)s was never created.") % {"what": place(member)})
+        return Done(text("{what} was never created.", what=place(member)))
     grace_s = min(UNDO_GRACE_S, member.planned.container.stop_grace_s)
     stopped = stop_container(
         rollout, member, act, digest=rollout.plan.digest, grace_s=grace_s
@@ -49,20 +48,22 @@ def undo(rollout: Rollout, act: Act, member: Member) -> Done | Wait:
 def _leave_or_remove(
     rollout: Rollout, member: Member, stopped: Stopped, *, remove: bool
 ) -> Done:
-    what = {"what": place(member)}
+    what = place(member)
     if stopped.facts is None:
-        return Done(_("The container %(what)s is gone.") % what)
+        return Done(text("The container {what} is gone.", what=what))
     if stopped.facts.ever_started and not remove:
         return Done(
-            _("The stopped container %(what)s is left, so that its log can be read.")
-            % what,
+            text(
+                "The stopped container {what} is left, so that its log can be read.",
+                what=what,
+            ),
             {"left": member.name},
         )
     with rollout.engine(member.host) as engine:
         remove_container(engine, stopped.facts.container_id)
     with rollout.claim.fenced():
         save_observed(member.row, None)
-    return Done(_("The container %(what)s was removed again.") % what)
+    return Done(text("The container {what} was removed again.", what=what))
 
 
 def _free(rollout: Rollout, member: Member) -> None:
@@ -73,13 +74,14 @@ def _free(rollout: Rollout, member: Member) -> None:
         release_bookings(member.row)
 
 
-def give_up_undoing(member: Member, cause: str) -> Done:
+def give_up_undoing(member: Member, cause: Text) -> Done:
     """What is said when a container cannot even be looked at: it may still run."""
     return Done(
-        _(
-            "The container %(what)s may still be there; its devices and ports stay held (%(cause)s)."
-        )
-        % {"what": place(member), "cause": cause.rstrip(".")},
+        text(
+            "The container {what} may still be there; its devices and ports stay held: {cause}",
+            what=place(member),
+            cause=ended(cause),
+        ),
         {"left": member.name},
     )
 
@@ -103,9 +105,9 @@ def stop(rollout: Rollout, act: Act, member: Member) -> Done | Wait:
     with rollout.claim.fenced():
         release_bookings(member.row)
     if stopped.facts is None:
-        return Done(_("The container %(what)s is gone.") % {"what": place(member)})
+        return Done(text("The container {what} is gone.", what=place(member)))
     return Done(
-        _("Stopped the container %(what)s.") % {"what": place(member)},
+        text("Stopped the container {what}.", what=place(member)),
         {"exit_code": stopped.facts.exit_code},
     )
 
@@ -120,14 +122,14 @@ def remove(rollout: Rollout, act: Act, member: Member) -> Done:
     del act
     if not member.row.container_id:
         _free(rollout, member)
-        return Done(_("%(what)s has no container.") % {"what": place(member)})
+        return Done(text("{what} has no container.", what=place(member)))
     with rollout.engine(member.host) as engine:
         facts = inspect_container(engine, member.row.container_id)
         if facts is not None and facts.running:
             raise StepFailedError(
                 "still_running",
-                _("the container runs; somebody started it outside the panel"),
-                _("Stop the release, then remove it."),
+                text("the container runs; somebody started it outside the panel"),
+                text("Stop the release, then remove it."),
             )
         if facts is not None:
             read_replica(engine, member.row, facts)
@@ -135,4 +137,4 @@ def remove(rollout: Rollout, act: Act, member: Member) -> Done:
     with rollout.claim.fenced():
         save_observed(member.row, None)
         release_bookings(member.row)
-    return Done(_("Removed the container %(what)s.") % {"what": place(member)})
+    return Done(text("Removed the container {what}.", what=place(member)))

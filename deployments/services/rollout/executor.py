@@ -4,7 +4,6 @@ import logging
 import uuid
 
 from django.db.models.functions import Now
-from django.utils.translation import gettext as _
 
 from deployments.models import (
     CHANGING_STATES,
@@ -16,6 +15,7 @@ from deployments.models import (
     ReleaseState,
 )
 from deployments.planning.errors import PlanningError
+from deployments.planning.text import Text, said_by, text
 from deployments.services.rollout.acts import remove_acts, stop_acts
 from deployments.services.rollout.claims import Claim, LeaseLostError, claim
 from deployments.services.rollout.deploying import (
@@ -58,7 +58,7 @@ def _run_slice(claimed: Claim) -> None:
     try:
         rollout = Rollout(claimed)
     except PlanningError as error:
-        _block(claimed, "digest_mismatch", str(error))
+        _block(claimed, "digest_mismatch", said_by(error))
         return
     if claimed.taken_over:
         _note_takeover(rollout)
@@ -67,7 +67,7 @@ def _run_slice(claimed: Claim) -> None:
         _block(
             claimed,
             "internal_error",
-            _("Not even undoing it works; read the worker's log."),
+            text("Not even undoing it works; read the worker's log."),
         )
         return
     if crashes >= CRASHES and rollout.journal.failure() is None:
@@ -118,7 +118,7 @@ def _on_member(rollout: Rollout, act: Act) -> Done | Wait:
     return remove(rollout, act, member)
 
 
-def _block(claimed: Claim, code: str, reason: str) -> None:
+def _block(claimed: Claim, code: str, reason: Text) -> None:
     """Nothing more may be done: a person must look, and bookings stay as they are."""
     with claimed.fenced():
         release_id = Command.objects.values_list("release_id", flat=True).get(
@@ -129,7 +129,7 @@ def _block(claimed: Claim, code: str, reason: str) -> None:
             state_since=Now(),
             cause_code=code,
             cause=reason,
-            next_action=_("Plan the revision again and have the new plan approved."),
+            next_action=text("Plan the revision again and have the new plan approved."),
         )
         claimed.finish(CommandState.FAILED, reason)
 
@@ -139,7 +139,7 @@ def _note_takeover(rollout: Rollout) -> None:
         rollout.journal.write(
             Act(rollout.journal.last_step()),
             EventKind.NOTE,
-            _("The worker that did this was lost; another one continues."),
+            text("The worker that did this was lost; another one continues."),
             {"taken_over": True},
         )
 
@@ -152,10 +152,10 @@ def _note_crash(claimed: Claim, error: Exception) -> None:
             rollout.journal.write(
                 Act(rollout.journal.last_step()),
                 EventKind.NOTE,
-                _(
-                    "An unexpected error (%(kind)s) ended this try; the worker's log has it."
-                )
-                % {"kind": type(error).__name__},
+                text(
+                    "An unexpected error ({kind}) ended this try; the worker's log has it.",
+                    kind=type(error).__name__,
+                ),
                 {"crash": type(error).__name__},
             )
     except LeaseLostError:
@@ -166,7 +166,7 @@ def _note_crash(claimed: Claim, error: Exception) -> None:
 def _fail_crashed(rollout: Rollout) -> None:
     error = StepFailedError(
         "internal_error",
-        _("an unexpected error came three times; the worker's log has it"),
-        _("Report it with the worker's log, then release again."),
+        text("an unexpected error came three times; the worker's log has it"),
+        text("Report it with the worker's log, then release again."),
     )
     decide_failure(rollout, Failed(Act(rollout.journal.last_step()), error))

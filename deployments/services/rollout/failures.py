@@ -2,9 +2,6 @@
 
 from collections.abc import Mapping
 
-from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from pydantic import JsonValue as Json
 
 from deployments.docker_api.client import Engine
@@ -12,6 +9,7 @@ from deployments.docker_api.containers import ContainerFacts
 from deployments.docker_api.errors import DockerApiError, PortTakenError
 from deployments.docker_api.logs import LogLine, read_tail
 from deployments.models import ReleaseState
+from deployments.planning.text import Text, ended, said_by, sentences, text
 from deployments.services.rollout.outcomes import StepFailedError
 from deployments.services.rollout.rollout import Member, place
 from deployments.telemetry.diagnosis import Diagnosis, DiagnosisSeverity, diagnose_text
@@ -22,58 +20,50 @@ LONGEST_SHOWN_LINE = 2000
 SIGKILL_EXIT_CODE = 137
 NO_PROGRAM_EXIT_CODES = frozenset({126, 127})
 
-NEXT_ACTIONS: Mapping[str, str | Promise] = {
-    "unreachable": gettext_lazy(
-        "Start Docker on the host, then release the plan again."
-    ),
-    "timeout": gettext_lazy(
-        "Look at the host: its Docker Engine is stuck or overloaded."
-    ),
-    "engine_fault": gettext_lazy("Look at the log of the host's Docker Engine."),
-    "not_found": gettext_lazy("Somebody removed it; release the plan again."),
-    "image_missing": gettext_lazy(
+NEXT_ACTIONS: Mapping[str, Text] = {
+    "unreachable": text("Start Docker on the host, then release the plan again."),
+    "timeout": text("Look at the host: its Docker Engine is stuck or overloaded."),
+    "engine_fault": text("Look at the log of the host's Docker Engine."),
+    "not_found": text("Somebody removed it; release the plan again."),
+    "image_missing": text(
         "Check the image's name and tag, or import the image on the host, then release again."
     ),
-    "name_taken": gettext_lazy(
-        "Rename or remove the other container, then release again."
-    ),
-    "port_taken": gettext_lazy(
-        "Free the port on the host, or plan again with another port."
-    ),
-    "no_entrypoint": gettext_lazy(
+    "name_taken": text("Rename or remove the other container, then release again."),
+    "port_taken": text("Free the port on the host, or plan again with another port."),
+    "no_entrypoint": text(
         "Choose an image that contains this program; the catalog names one per platform."
     ),
-    "device_unavailable": gettext_lazy(
-        "Install the accelerator's driver and container runtime on the host, then release again."
+    "device_unavailable": text(
+        "Install the accelerator's driver and container runtime on the host, then release "
+        "again."
     ),
-    "mount_missing": gettext_lazy(
+    "mount_missing": text(
         "Put the files into that directory on the host, or plan again with another one."
     ),
-    "disk_full": gettext_lazy("Free disk space on the host, then release again."),
-    "registry_denied": gettext_lazy(
+    "disk_full": text("Free disk space on the host, then release again."),
+    "registry_denied": text(
         "Pull the image on the host by hand, or use a registry that the host may read."
     ),
-    "registry_unavailable": gettext_lazy(
-        "Check the host's way to the registry, or rewrite the image to a mirror in the cluster."
+    "registry_unavailable": text(
+        "Check the host's way to the registry, or rewrite the image to a mirror in the "
+        "cluster."
     ),
-    "pull_stalled": gettext_lazy(
-        "Check the host's way to the registry, then release again."
-    ),
-    "policy": gettext_lazy("Plan the revision again."),
+    "pull_stalled": text("Check the host's way to the registry, then release again."),
+    "policy": text("Plan the revision again."),
 }
-FALLBACK = gettext_lazy("Read the message above and the host's Docker log.")
+FALLBACK = text("Read the message above and the host's Docker log.")
 BLOCKING_CODES = frozenset({"name_taken", "policy", "address_refused"})
 
 
 def docker_failure(error: DockerApiError) -> StepFailedError:
     """The failure that a Docker error means for the release."""
-    cause = str(error)
+    cause = said_by(error)
     if isinstance(error, PortTakenError) and error.port is not None:
-        cause = _("port %(port)s is already in use on the host") % {"port": error.port}
+        cause = text("port {port} is already in use on the host", port=error.port)
     return StepFailedError(
         error.code,
         cause,
-        str(NEXT_ACTIONS.get(error.code, FALLBACK)),
+        NEXT_ACTIONS.get(error.code, FALLBACK),
         final=ReleaseState.BLOCKED
         if error.code in BLOCKING_CODES
         else ReleaseState.FAILED,
@@ -93,30 +83,34 @@ def exit_failure(engine: Engine, facts: ContainerFacts) -> StepFailedError:
         "diagnosis": found.code if found else None,
         "evidence": found.evidence if found else None,
     }
-    ended = _("the container ended with exit code %(code)s") % {"code": facts.exit_code}
+    how = text("the container ended with exit code {code}", code=str(facts.exit_code))
     if facts.oom_killed:
         return StepFailedError(
             "oom_killed",
-            _("the host ran out of memory and its kernel killed the container"),
-            _("Lower the memory the engine takes, or choose a host with more memory."),
+            text("the host ran out of memory and its kernel killed the container"),
+            text(
+                "Lower the memory the engine takes, or choose a host with more memory."
+            ),
             detail=detail,
         )
     if found is not None:
         return StepFailedError(
-            found.code.lower(), f"{ended}. {found.cause}", found.fix, detail=detail
+            found.code.lower(), _with(how, found.cause), found.fix, detail=detail
         )
     if facts.exit_code in NO_PROGRAM_EXIT_CODES and lines:
         return StepFailedError(
             "no_entrypoint",
-            _("the image lacks the program that should run (%(line)s)")
-            % {"line": lines[-1].text[:200]},
-            str(NEXT_ACTIONS["no_entrypoint"]),
+            text(
+                "the image lacks the program that should run ({line})",
+                line=lines[-1].text[:200],
+            ),
+            NEXT_ACTIONS["no_entrypoint"],
             detail=detail,
         )
     if facts.exit_code == SIGKILL_EXIT_CODE:
-        ended = _("the container was killed (exit code 137), by a person or the host")
+        how = text("the container was killed (exit code 137), by a person or the host")
     return StepFailedError(
-        "exited", ended, _("Read the last lines of its log below."), detail=detail
+        "exited", how, text("Read the last lines of its log below."), detail=detail
     )
 
 
@@ -124,14 +118,12 @@ def never_ready(engine: Engine, member: Member, container_id: str) -> StepFailed
     """The failure of a container that runs and never answers."""
     lines = read_tail(engine, container_id, lines=DIAGNOSED_LINES)
     found = _worst(diagnose_text("\n".join(line.text for line in lines)))
-    minutes = round(member.planned.ready_deadline_s / 60, 1)
-    cause = _("it did not become ready within %(minutes)g minutes") % {
-        "minutes": minutes
-    }
+    minutes = f"{round(member.planned.ready_deadline_s / 60, 1):g}"
+    cause = text("it did not become ready within {minutes} minutes", minutes=minutes)
     return StepFailedError(
         "never_ready",
-        f"{cause}. {found.cause}" if found else cause,
-        found.fix if found else _("Read the last lines of its log below."),
+        _with(cause, found.cause) if found else cause,
+        found.fix if found else text("Read the last lines of its log below."),
         detail={"log": shown(lines), "diagnosis": found.code if found else None},
     )
 
@@ -144,11 +136,17 @@ def shown(lines: tuple[LogLine, ...]) -> list[Json]:
     ]
 
 
-def sentence(step: str, member: Member | None, cause: str) -> str:
+def sentence(step: str, member: Member | None, cause: Text) -> Text:
     """Step, object and cause in one sentence."""
     if member is None:
-        return f"{step}: {cause}"
-    return f"{step}, {place(member)}: {cause}"
+        return text("{step}: {cause}", step=str(step), cause=cause)
+    return text(
+        "{step}, {what}: {cause}", step=str(step), what=place(member), cause=cause
+    )
+
+
+def _with(clause: Text, cause: Text) -> Text:
+    return sentences(ended(clause), cause)
 
 
 def _worst(found: tuple[Diagnosis, ...]) -> Diagnosis | None:

@@ -9,6 +9,7 @@ from django.db.models import Max
 from pydantic import JsonValue as Json
 
 from deployments.models import EventKind, Release, ReleaseEvent, Replica
+from deployments.planning.text import Text
 from deployments.services.rollout.claims import Claim
 
 SEQUENCE_TRIES = 10
@@ -89,7 +90,7 @@ class Journal:
         """The event that decided that the command fails or is cancelled."""
         return next((event for event in self._known if "final" in event.detail), None)
 
-    def intend(self, act: Act, message: str) -> None:
+    def intend(self, act: Act, message: Text) -> None:
         """Write that the act is about to be done, once; call within ``Claim.fenced``."""
         if self._find(act, EventKind.INTENT) is None:
             self.write(act, EventKind.INTENT, message)
@@ -120,7 +121,7 @@ class Journal:
         self,
         act: Act,
         kind: EventKind,
-        message: str,
+        message: Text,
         detail: Mapping[str, Json] | None = None,
     ) -> ReleaseEvent:
         """Append an event; call within ``Claim.fenced``."""
@@ -172,7 +173,9 @@ def append_event(release: Release, event: ReleaseEvent) -> None:
             return
 
 
-def note(release: Release, step: str, message: str, detail: Mapping[str, Json]) -> None:
+def note(
+    release: Release, step: str, message: Text, detail: Mapping[str, Json]
+) -> None:
     """Append what was observed, outside any command."""
     append_event(
         release,

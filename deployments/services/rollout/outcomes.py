@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from pydantic import JsonValue as Json
 
 from deployments.models import ReleaseState
+from deployments.planning.text import Text
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
     """The act is done; ``message`` says what came of it."""
 
-    message: str
+    message: Text
     detail: Mapping[str, Json] = field(default_factory=dict)
 
 
@@ -33,8 +34,8 @@ class StepFailedError(Exception):
     def __init__(
         self,
         code: str,
-        cause: str,
-        next_action: str,
+        cause: Text,
+        next_action: Text,
         *,
         final: ReleaseState = ReleaseState.FAILED,
         detail: Mapping[str, Json] | None = None,

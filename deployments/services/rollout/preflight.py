@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from django.db import IntegrityError, transaction
-from django.utils.translation import gettext as _
 
 from deployments.docker_api.containers import ListedContainer, list_containers
 from deployments.models import Booking, Host, ReleaseState, Replica
 from deployments.planning.errors import PlanningError
+from deployments.planning.text import Text, said_by, text
 from deployments.selectors.planning_inputs import host_snapshots
 from deployments.services.approvals import check_approval, mark_stale
 from deployments.services.errors import NotApprovedError
@@ -37,13 +37,13 @@ def validate(rollout: Rollout, act: Act) -> Done:
         if not store_observation(host, seen):
             raise StepFailedError(
                 "different_engine",
-                _("%(host)s: %(reason)s") % {"host": host.name, "reason": host.reason},
-                _("Register the host anew if this is meant, then plan again."),
+                text("{host}: {reason}", host=host.name, reason=host.reason),
+                text("Register the host anew if this is meant, then plan again."),
                 final=ReleaseState.BLOCKED,
             )
         _prove_mounts(rollout, host)
     _prove_hosts(rollout)
-    return Done(_("The approval holds and the hosts are as planned."))
+    return Done(text("The approval holds and the hosts are as planned."))
 
 
 def prove_approval(rollout: Rollout) -> None:
@@ -59,8 +59,8 @@ def prove_approval(rollout: Rollout) -> None:
     except (NotApprovedError, PlanningError) as error:
         raise StepFailedError(
             "not_approved",
-            str(error),
-            _("Submit the plan again and have it approved."),
+            said_by(error),
+            text("Submit the plan again and have it approved."),
             final=ReleaseState.BLOCKED,
         ) from error
 
@@ -72,12 +72,12 @@ def _prove_hosts(rollout: Rollout) -> None:
             mark_stale(rollout.release.request_id)
             raise StepFailedError(
                 "host_changed",
-                _(
-                    "%(host)s is no longer as it was when the plan was made "
-                    "(its platform, devices, architecture, address or model directory)"
-                )
-                % {"host": snapshot.name},
-                _("Plan the revision again and have the new plan approved."),
+                text(
+                    "{host} is no longer as it was when the plan was made (its platform, devices, "
+                    "architecture, address or model directory)",
+                    host=snapshot.name,
+                ),
+                text("Plan the revision again and have the new plan approved."),
                 final=ReleaseState.BLOCKED,
             )
 
@@ -96,9 +96,12 @@ def _prove_mounts(rollout: Rollout, host: Host) -> None:
             if not any(real == root or root in real.parents for root in roots):
                 raise StepFailedError(
                     "mount_outside",
-                    _("%(source)s is really %(real)s, outside the allowed directories")
-                    % {"source": source, "real": real},
-                    _("Put the files below a model directory of the cluster."),
+                    text(
+                        "{source} is really {real}, outside the allowed directories",
+                        source=str(source),
+                        real=str(real),
+                    ),
+                    text("Put the files below a model directory of the cluster."),
                     final=ReleaseState.BLOCKED,
                 )
 
@@ -121,7 +124,7 @@ def book(rollout: Rollout, act: Act) -> Done:
         for member in rollout.members:
             for column, number in resources(member):
                 _hold(rollout, member.row, column, number)
-    return Done(_("Devices and ports are held."))
+    return Done(text("Devices and ports are held."))
 
 
 def resources(member: Member) -> list[tuple[str, int]]:
@@ -141,7 +144,7 @@ def _hold(rollout: Rollout, row: Replica, column: str, number: int) -> None:
             with transaction.atomic():
                 Booking.objects.create(host=row.host, replica=row, **{column: number})
         except IntegrityError as error:
-            raise _held_by(row, column, number, _("another deployment")) from error
+            raise _held_by(row, column, number, text("another deployment")) from error
         return
     mine = {rollout.release.pk, rollout.old.pk if rollout.old else None}
     if held.replica.release_id not in mine:
@@ -150,13 +153,20 @@ def _hold(rollout: Rollout, row: Replica, column: str, number: int) -> None:
         raise _held_by(row, column, number, str(rollout.old))
 
 
-def _held_by(row: Replica, column: str, number: int, holder: str) -> StepFailedError:
-    what = _("device") if column == "device" else _("port")
+def _held_by(
+    row: Replica, column: str, number: int, holder: Text | str
+) -> StepFailedError:
+    what = text("device") if column == "device" else text("port")
     return StepFailedError(
         f"{column}_taken",
-        _("%(what)s %(number)s of %(host)s is held by %(holder)s")
-        % {"what": what, "number": number, "host": row.host.name, "holder": holder},
-        _("Stop that deployment, or plan again for other devices and ports."),
+        text(
+            "{what} {number} of {host} is held by {holder}",
+            what=what,
+            number=number,
+            host=row.host.name,
+            holder=holder,
+        ),
+        text("Stop that deployment, or plan again for other devices and ports."),
     )
 
 
@@ -183,7 +193,11 @@ def _refuse_taken_ports(
             if port in wanted:
                 raise StepFailedError(
                     "port_taken",
-                    _("port %(port)s of %(host)s is held by the container %(holder)s")
-                    % {"port": port, "host": host.name, "holder": one.name},
-                    _("Stop that container, or plan again with another port."),
+                    text(
+                        "port {port} of {host} is held by the container {holder}",
+                        port=port,
+                        host=host.name,
+                        holder=one.name,
+                    ),
+                    text("Stop that container, or plan again with another port."),
                 )

@@ -7,6 +7,7 @@ from http import HTTPStatus
 
 from pydantic import JsonValue as Json
 
+from deployments.planning.text import text
 from deployments.services.rollout.rollout import Member
 
 HEALTH_TIMEOUT_S = 3.0
@@ -67,7 +68,7 @@ def served_models(endpoint: Endpoint) -> tuple[str, ...]:
     document = _json(endpoint, "GET", "/v1/models", HEALTH_TIMEOUT_S)
     rows = document.get("data")
     if not isinstance(rows, list):
-        raise ProbeError("/v1/models answered without a list of models")
+        raise ProbeError(text("/v1/models answered without a list of models"))
     return tuple(
         str(row["id"]) for row in rows if isinstance(row, dict) and "id" in row
     )
@@ -89,7 +90,7 @@ def complete(endpoint: Endpoint, model: str) -> str:
     choices = document.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else None
     if not isinstance(first, dict) or not isinstance(first.get("text"), str):
-        raise ProbeError("/v1/completions answered without a completion")
+        raise ProbeError(text("/v1/completions answered without a completion"))
     return str(first["text"])
 
 
@@ -103,13 +104,22 @@ def _json(
     status, data = _ask(endpoint, method, path, timeout_s, body)
     if status != HTTPStatus.OK:
         words = " ".join(data[:300].decode("utf-8", "replace").split())
-        raise ProbeError(f"{path} answered {status}: {words}")
+        raise ProbeError(
+            text(
+                "{path} answered {status}: {words}",
+                path=path,
+                status=status,
+                words=words,
+            )
+        )
     try:
         document = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise ProbeError(f"{path} answered something that is no JSON") from error
+        raise ProbeError(
+            text("{path} answered something that is no JSON", path=path)
+        ) from error
     if not isinstance(document, dict):
-        raise ProbeError(f"{path} answered no JSON object")
+        raise ProbeError(text("{path} answered no JSON object", path=path))
     return document
 
 
@@ -130,6 +140,8 @@ def _ask(
         return answer.status, answer.read(LONGEST_BODY)
     except (OSError, http.client.HTTPException) as error:
         reason = str(error) or type(error).__name__
-        raise ProbeError(f"{path} did not answer: {reason}") from error
+        raise ProbeError(
+            text("{path} did not answer: {reason}", path=path, reason=reason)
+        ) from error
     finally:
         connection.close()

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.db import connection
-from django.utils.translation import gettext as _
 
 from deployments.docker_api.errors import PullCancelledError
 from deployments.docker_api.images import (
@@ -16,6 +15,7 @@ from deployments.docker_api.images import (
     pull_image,
 )
 from deployments.models import Replica
+from deployments.planning.text import text
 from deployments.services.rollout.claims import Claim, LeaseLostError
 from deployments.services.rollout.journal import Act
 from deployments.services.rollout.outcomes import Done, StepFailedError
@@ -52,9 +52,11 @@ def pull(rollout: Rollout, act: Act, member: Member) -> Done:
     if found is None:
         raise StepFailedError(
             "image_missing",
-            _("the image %(image)s is not there after a pull that reported success")
-            % {"image": wanted.reference},
-            _("Check the image's name and tag."),
+            text(
+                "the image {image} is not there after a pull that reported success",
+                image=wanted.reference,
+            ),
+            text("Check the image's name and tag."),
         )
     return _keep(rollout, member, found)
 
@@ -64,22 +66,23 @@ def _refuse_unpullable(member: Member) -> None:
     if member.planned.practice:
         raise StepFailedError(
             "image_missing",
-            _("the practice image %(image)s is not on %(host)s")
-            % {"image": wanted.reference, "host": member.host.name},
-            _("Run `make practice-image`, then release again."),
+            text(
+                "the practice image {image} is not on {host}",
+                image=wanted.reference,
+                host=member.host.name,
+            ),
+            text("Run `make practice-image`, then release again."),
         )
     if wanted.image_id is not None and wanted.digest is None:
         raise StepFailedError(
             "image_missing",
-            _(
-                "the plan names the local image %(id)s of %(image)s, which is no longer on %(host)s"
-            )
-            % {
-                "id": wanted.image_id[7:19],
-                "image": wanted.reference,
-                "host": member.host.name,
-            },
-            _("Import the same image again, or plan again with what is there now."),
+            text(
+                "the plan names the local image {id} of {image}, which is no longer on {host}",
+                id=wanted.image_id[7:19],
+                image=wanted.reference,
+                host=member.host.name,
+            ),
+            text("Import the same image again, or plan again with what is there now."),
         )
 
 
@@ -88,11 +91,11 @@ def _keep(rollout: Rollout, member: Member, found: ImageFacts) -> Done:
         Replica.objects.filter(pk=member.row.pk).update(image_id=found.image_id)
     member.row.image_id = found.image_id
     return Done(
-        _("The image %(image)s is on %(host)s.")
-        % {
-            "image": member.planned.container.image.reference,
-            "host": member.host.name,
-        },
+        text(
+            "The image {image} is on {host}.",
+            image=member.planned.container.image.reference,
+            host=member.host.name,
+        ),
         {"image_id": found.image_id},
     )
 

@@ -2,7 +2,6 @@
 
 from django.db.models import F
 from django.db.models.functions import Coalesce, Now
-from django.utils.translation import gettext as _
 
 from deployments.docker_api.containers import (
     inspect_container,
@@ -11,6 +10,7 @@ from deployments.docker_api.containers import (
 )
 from deployments.docker_api.errors import DockerApiError
 from deployments.models import Booking, EventKind, Release, ReleaseState, Replica
+from deployments.planning.text import Text, said_by, sentences, text
 from deployments.services.log_reading import read_replica
 from deployments.services.rollout.journal import Act, Step
 from deployments.services.rollout.outcomes import Done, Wait
@@ -49,10 +49,10 @@ def stop_old(rollout: Rollout, act: Act, member: Member) -> Done | Wait:
         _leave_live(rollout)
         _hand_over(rollout, member)
     return Done(
-        _(
-            "Stopped the old container %(what)s; it is kept until the new one is verified."
+        text(
+            "Stopped the old container {what}; it is kept until the new one is verified.",
+            what=place(member),
         )
-        % {"what": place(member)}
     )
 
 
@@ -78,7 +78,7 @@ def switch(rollout: Rollout, act: Act) -> Done:
     del act
     with rollout.claim.fenced():
         _leave_live(rollout)
-    return Done(_("The new release serves from here on."))
+    return Done(text("The new release serves from here on."))
 
 
 def remove_old(rollout: Rollout, act: Act, member: Member) -> Done | Wait:
@@ -103,19 +103,20 @@ def remove_old(rollout: Rollout, act: Act, member: Member) -> Done | Wait:
     with rollout.claim.fenced():
         save_observed(member.row, None)
         release_bookings(member.row)
-    return Done(_("Removed the old container %(what)s.") % {"what": place(member)})
+    return Done(text("Removed the old container {what}.", what=place(member)))
 
 
 def keep_old_for_later(rollout: Rollout, member: Member, error: DockerApiError) -> Done:
     """The new release is verified: an old container that cannot be removed is only a warning."""
-    warning = _("The old container %(what)s could not be removed: %(error)s") % {
-        "what": place(member),
-        "error": error,
-    }
+    warning = text(
+        "The old container {what} could not be removed: {error}",
+        what=place(member),
+        error=said_by(error),
+    )
     with rollout.claim.fenced():
-        text = " ".join(filter(None, (rollout.release.warning, warning)))
-        Release.objects.filter(pk=rollout.release.pk).update(warning=text)
-        rollout.release.warning = text
+        warnings = sentences(rollout.release.warning, warning)
+        Release.objects.filter(pk=rollout.release.pk).update(warning=warnings)
+        rollout.release.warning = warnings
     return Done(warning)
 
 
@@ -139,13 +140,13 @@ def restore_old(rollout: Rollout, act: Act, member: Member) -> Done | Wait:
     with rollout.claim.fenced():
         save_observed(member.row, facts)
         Replica.objects.filter(pk=member.row.pk).update(ready=facts is not None)
-    what = {"what": place(member)}
+    what = place(member)
     if facts is None:
-        return not_restored(_("The old container %(what)s is gone.") % what)
-    return Done(_("The old container %(what)s runs again.") % what)
+        return not_restored(text("The old container {what} is gone.", what=what))
+    return Done(text("The old container {what} runs again.", what=what))
 
 
-def not_restored(message: str) -> Done:
+def not_restored(message: Text) -> Done:
     """The old release cannot serve as it did."""
     return Done(message, {"not_restored": True})
 
@@ -167,7 +168,7 @@ def _finish_stopping(rollout: Rollout, member: Member) -> Wait | None:
         return stopped
     with rollout.claim.fenced():
         _leave_live(rollout)
-        journal.write(act, EventKind.DONE, _("It had been signalled and ended."))
+        journal.write(act, EventKind.DONE, text("It had been signalled and ended."))
     return None
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db.models.functions import Now
-from django.utils.translation import gettext as _
 
 from deployments.docker_api.client import Engine, open_engine
 from deployments.docker_api.containers import ContainerFacts
@@ -23,6 +22,7 @@ from deployments.models import (
 )
 from deployments.planning.plan import Plan, PlannedReplica, ReplaceStrategy, Role
 from deployments.planning.platforms.ascend import DRIVER_MOUNTS, FABRIC_MOUNTS
+from deployments.planning.text import Text, text
 from deployments.selectors.plans import stored_plan
 from deployments.services.rollout.claims import Claim
 from deployments.services.rollout.journal import Journal
@@ -202,6 +202,6 @@ def release_bookings(row: Replica) -> int:
     )
 
 
-def place(member: Member) -> str:
+def place(member: Member) -> Text:
     """The object of a sentence: the container and its host."""
-    return _("%(name)s on %(host)s") % {"name": member.name, "host": member.host.name}
+    return text("{name} on {host}", name=member.name, host=member.host.name)

@@ -5,10 +5,9 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from django.utils.translation import gettext as _
-
 from deployments.docker_api.errors import DockerApiError, PullCancelledError
 from deployments.models import EventKind, ReleaseState
+from deployments.planning.text import NOTHING, said_by, text
 from deployments.services.fault_points import fault_point
 from deployments.services.rollout.acts import (
     POINT_OF_NO_RETURN,
@@ -82,7 +81,7 @@ def run_acts(
 def _attempt(rollout: Rollout, act: Act, perform: Perform) -> Done | Wait:
     """Intent first, then the act; a passing failure is waited out within a budget."""
     with rollout.claim.fenced():
-        rollout.journal.intend(act, "")
+        rollout.journal.intend(act, NOTHING)
         state = STATE_OF_STEP.get(act.step)
         if state is not None:
             rollout.enter(state, time_limit(rollout, state))
@@ -112,8 +111,13 @@ def _try_again(rollout: Rollout, act: Act, error: DockerApiError) -> Wait:
         rollout.journal.write(
             act,
             EventKind.NOTE,
-            _("%(error)s Trying again in %(seconds)d s (%(try)d of %(tries)d).")
-            % {"error": error, "seconds": delay_s, "try": tries, "tries": TRIES},
+            text(
+                "{error} Trying again in {seconds} s ({try_number} of {tries}).",
+                error=said_by(error),
+                seconds=int(delay_s),
+                try_number=tries,
+                tries=TRIES,
+            ),
             {"retry": tries, "code": error.code},
         )
     return Wait(delay_s * random.uniform(1.0, 1.25))  # noqa: S311 - jitter, no secret
@@ -128,7 +132,7 @@ def cancelled() -> StepFailedError:
     """A person asked to stop between two steps."""
     return StepFailedError(
         "cancelled",
-        _("a person cancelled the release"),
-        _("Release the plan again when you want it."),
+        text("a person cancelled the release"),
+        text("Release the plan again when you want it."),
         final=ReleaseState.CANCELLED,
     )

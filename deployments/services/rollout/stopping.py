@@ -3,14 +3,13 @@
 import time
 from dataclasses import dataclass
 
-from django.utils.translation import gettext as _
-
 from deployments.docker_api.client import Engine
 from deployments.docker_api.containers import (
     ContainerFacts,
     inspect_container,
     signal_container,
 )
+from deployments.planning.text import text
 from deployments.services.rollout.journal import Act
 from deployments.services.rollout.outcomes import StepFailedError, Wait
 from deployments.services.rollout.rollout import (
@@ -65,8 +64,10 @@ def stop_container(
         elif time.time() - signalled_at > grace_s + KILLED_LIMIT_S:
             raise StepFailedError(
                 "cannot_stop",
-                _("the container does not end even after SIGKILL"),
-                _("Look at the host: a driver call may hang; a reboot may be needed."),
+                text("the container does not end even after SIGKILL"),
+                text(
+                    "Look at the host: a driver call may hang; a reboot may be needed."
+                ),
             )
         elif time.time() - signalled_at > grace_s:
             signal_container(engine, facts.container_id, "SIGKILL")

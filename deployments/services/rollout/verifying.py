@@ -1,12 +1,11 @@
 """WAIT_READY and SMOKE: a replica is ready when it answers, and verified when it does what was planned."""
 
-from django.utils.translation import gettext as _
-
 from deployments.docker_api.client import Engine
 from deployments.docker_api.containers import inspect_container
 from deployments.docker_api.logs import read_head
 from deployments.models import Release, Replica
 from deployments.planning.plan import Role
+from deployments.planning.text import NOTHING, Text, said_by, sentences, text
 from deployments.services.rollout.failures import exit_failure, never_ready
 from deployments.services.rollout.journal import Act
 from deployments.services.rollout.outcomes import Done, StepFailedError, Wait
@@ -41,8 +40,8 @@ def wait_ready(rollout: Rollout, act: Act, member: Member) -> Done | Wait:
         if facts is None:
             raise StepFailedError(
                 "not_found",
-                _("somebody removed the container while it was starting"),
-                _("Release the plan again."),
+                text("somebody removed the container while it was starting"),
+                text("Release the plan again."),
             )
         if not facts.running:
             raise exit_failure(engine, facts)
@@ -53,7 +52,7 @@ def wait_ready(rollout: Rollout, act: Act, member: Member) -> Done | Wait:
             return Wait(LOOK_AGAIN_S)
     with rollout.claim.fenced():
         Replica.objects.filter(pk=member.row.pk).update(ready=True)
-    return Done(_("%(what)s is ready.") % {"what": place(member)})
+    return Done(text("{what} is ready.", what=place(member)))
 
 
 def smoke(rollout: Rollout, act: Act, member: Member) -> Done:
@@ -70,7 +69,9 @@ def smoke(rollout: Rollout, act: Act, member: Member) -> Done:
             if facts is not None:
                 raise exit_failure(engine, facts)
             raise StepFailedError(
-                "not_found", _("the container is gone"), _("Release the plan again.")
+                "not_found",
+                text("the container is gone"),
+                text("Release the plan again."),
             )
         startup = _startup_facts(engine, member)
         endpoint = endpoint_of(member)
@@ -83,11 +84,11 @@ def smoke(rollout: Rollout, act: Act, member: Member) -> Done:
             verified_num_speculative_tokens=startup.num_speculative_tokens,
         )
         if warning and warning not in rollout.release.warning:
-            text = " ".join(filter(None, (rollout.release.warning, warning)))
-            Release.objects.filter(pk=rollout.release.pk).update(warning=text)
-            rollout.release.warning = text
+            warnings = sentences(rollout.release.warning, warning)
+            Release.objects.filter(pk=rollout.release.pk).update(warning=warnings)
+            rollout.release.warning = warnings
     return Done(
-        warning or _("%(what)s serves what was planned.") % {"what": place(member)},
+        warning or text("{what} serves what was planned.", what=place(member)),
         {
             "method": startup.method,
             "num_speculative_tokens": startup.num_speculative_tokens,
@@ -102,9 +103,14 @@ def _prove_endpoint(engine: Engine, member: Member, endpoint: Endpoint) -> None:
         if wanted not in names:
             raise StepFailedError(
                 "wrong_model",
-                _("it serves %(found)s, not %(wanted)s")
-                % {"found": ", ".join(names) or "-", "wanted": wanted},
-                _("Look whether another server listens on this port; then plan again."),
+                text(
+                    "it serves {found}, not {wanted}",
+                    found=", ".join(names) or "-",
+                    wanted=wanted,
+                ),
+                text(
+                    "Look whether another server listens on this port; then plan again."
+                ),
             )
         if member.planned.role in GENERATING_ROLES:
             complete(endpoint, wanted)
@@ -114,9 +120,11 @@ def _prove_endpoint(engine: Engine, member: Member, endpoint: Endpoint) -> None:
             raise exit_failure(engine, facts) from error
         raise StepFailedError(
             "completion_failed",
-            _("it is healthy, but a first request failed: %(error)s")
-            % {"error": error},
-            _("Read its log below; the drafter may not fit the model."),
+            text(
+                "it is healthy, but a first request failed: {error}",
+                error=said_by(error),
+            ),
+            text("Read its log below; the drafter may not fit the model."),
         ) from error
 
 
@@ -130,38 +138,36 @@ def _startup_facts(engine: Engine, member: Member) -> StartupFacts:
     return reader.facts
 
 
-def _speculation_warning(member: Member, startup: StartupFacts) -> str:
+def _speculation_warning(member: Member, startup: StartupFacts) -> Text:
     """What of the planned speculation the start-up log does not confirm; empty if all is well."""
     planned = member.planned.speculation
     if member.planned.role not in SPECULATING_ROLES or planned is None:
-        return ""
+        return NOTHING
     what = place(member)
     if startup.speculation is None:
-        return _(
-            "%(what)s: its log does not say whether it speculates, so nobody can be sure."
-        ) % {"what": what}
+        return text(
+            "{what}: its log does not say whether it speculates, so nobody can be sure.",
+            what=what,
+        )
     if not startup.speculation:
-        return _(
-            "%(what)s: speculation is off, although the plan asks for %(method)s with "
-            "%(count)s tokens."
-        ) % {
-            "what": what,
-            "method": planned.method,
-            "count": planned.num_speculative_tokens,
-        }
+        return text(
+            "{what}: speculation is off, although the plan asks for {method} with {count} tokens.",
+            what=what,
+            method=planned.method,
+            count=planned.num_speculative_tokens,
+        )
     same = (startup.method, startup.num_speculative_tokens) == (
         planned.method,
         planned.num_speculative_tokens,
     )
     if same:
-        return ""
-    return _(
-        "%(what)s: it speculates with %(found)s and %(found_count)s tokens; the plan asks for "
-        "%(method)s and %(count)s."
-    ) % {
-        "what": what,
-        "found": startup.method,
-        "found_count": startup.num_speculative_tokens,
-        "method": planned.method,
-        "count": planned.num_speculative_tokens,
-    }
+        return NOTHING
+    return text(
+        "{what}: it speculates with {found} and {found_count} tokens; the plan asks for "
+        "{method} and {count}.",
+        what=what,
+        found=startup.method or "-",
+        found_count=startup.num_speculative_tokens or "-",
+        method=planned.method,
+        count=planned.num_speculative_tokens,
+    )
