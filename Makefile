@@ -42,9 +42,8 @@ lock: dev ## write the lock files from pyproject.toml
 	@$(VENV)/uv pip compile pyproject.toml --group dev --quiet --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-header --output-file requirements-dev.txt
 
-messages: dev ## collect the texts to translate (needs gettext)
-	@$(VENV)/python manage.py makemessages --locale zh_Hans --no-location --no-wrap \
-		--ignore .venv --ignore var --ignore staticfiles --ignore tests
+messages: dev ## collect the texts to translate into locale/
+	@$(VENV)/python -m panel.lab.messages
 
 practice-image: venv ## build the practice image on the local Docker Engine
 	@$(VENV)/python manage.py migrate --verbosity 0
