@@ -13,6 +13,7 @@ from pydantic import JsonValue as Json
 from deployments.docker_api.errors import AddressRefusedError
 from deployments.docker_api.translation import from_answer, message_of, translated
 from deployments.docker_api.transport import get_json
+from deployments.planning.text import Text, text
 
 CALL_TIMEOUT_S = 10
 """How long one control call may take; pulls have limits of their own."""
@@ -41,7 +42,7 @@ class Engine:
         method: str,
         path: str,
         *,
-        act: str,
+        act: Text | str,
         params: Mapping[str, str] | None = None,
         body: Mapping[str, Json] | None = None,
     ) -> Json:
@@ -77,11 +78,17 @@ def socket_of(address: str) -> str:
     scheme, _separator, path = address.partition("://")
     if scheme != "unix":
         raise AddressRefusedError(
-            f"The panel opens Docker Engines through unix:///path/to/docker.sock, not {address}."
+            text(
+                "The panel opens Docker Engines through unix:///path/to/docker.sock, not {address}.",
+                address=address,
+            )
         )
     if not path.startswith("/") or os.path.normpath(path) != path:
         raise AddressRefusedError(
-            f"{address} is no plain absolute path of a socket: write unix:///path/to/docker.sock."
+            text(
+                "{address} is no plain absolute path of a socket: write unix:///path/to/docker.sock.",
+                address=address,
+            )
         )
     return path
 
@@ -101,9 +108,9 @@ def open_engine(
     os.environ["DOCKER_CONFIG"] = str(NO_CREDENTIALS)
     # Asked for here: the SDK's own negotiation would still trust proxies of the environment.
     version = get_json(
-        host, path, "/version", act="name its version", timeout_s=timeout_s
+        host, path, "/version", act=text("name its version"), timeout_s=timeout_s
     ).get("ApiVersion")
-    with translated(host, "agree on a version"):
+    with translated(host, text("agree on a version")):
         api = APIClient(base_url=address, version=str(version), timeout=timeout_s)
     api.trust_env = False
     try:

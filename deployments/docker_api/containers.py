@@ -9,9 +9,10 @@ from pydantic import JsonValue as Json
 from deployments.docker_api.client import Engine
 from deployments.docker_api.errors import NotFoundError, StateConflictError
 from deployments.docker_api.policy import ContainerPolicy, check_container
-from deployments.docker_api.reading import as_object, objects, text, text_map, texts
+from deployments.docker_api.reading import as_object, objects, string, text_map, texts
 from deployments.planning.container import ContainerSpec
 from deployments.planning.launch.engine_api import create_body
+from deployments.planning.text import text
 
 RUNNING_STATES = frozenset({"running", "paused", "restarting"})
 
@@ -86,11 +87,11 @@ def create_container(
     answer = engine.call(
         "POST",
         "/containers/create",
-        act=f"create the container {spec.name}",
+        act=text("create the container {container}", container=spec.name),
         params={"name": spec.name},
         body=body,
     )
-    return text(as_object(answer), "Id")
+    return string(as_object(answer), "Id")
 
 
 def inspect_container(engine: Engine, name_or_id: str) -> ContainerFacts | None:
@@ -99,7 +100,7 @@ def inspect_container(engine: Engine, name_or_id: str) -> ContainerFacts | None:
     Raises:
         DockerApiError: the engine does not answer or answers an error.
     """
-    act = f"describe the container {name_or_id}"
+    act = text("describe the container {container}", container=name_or_id)
     try:
         row = engine.call("GET", f"/containers/{name_or_id}/json", act=act)
     except NotFoundError:
@@ -114,7 +115,7 @@ def start_container(engine: Engine, name_or_id: str) -> None:
         PortTakenError, NoEntrypointError, DeviceUnavailableError: as named; it stays created.
         DockerApiError: the engine does not answer or answers another error.
     """
-    act = f"start the container {name_or_id}"
+    act = text("start the container {container}", container=name_or_id)
     engine.call("POST", f"/containers/{name_or_id}/start", act=act)
 
 
@@ -124,10 +125,12 @@ def signal_container(engine: Engine, name_or_id: str, signal: str) -> None:
     Raises:
         DockerApiError: the engine does not answer or answers an error.
     """
-    path, act = (
-        f"/containers/{name_or_id}/kill",
-        f"send {signal} to the container {name_or_id}",
+    act = text(
+        "send {signal} to the container {container}",
+        signal=signal,
+        container=name_or_id,
     )
+    path = f"/containers/{name_or_id}/kill"
     try:
         engine.call("POST", path, act=act, params={"signal": signal})
     except (NotFoundError, StateConflictError):
@@ -141,9 +144,9 @@ def remove_container(engine: Engine, name_or_id: str) -> None:
         StateConflictError: it still runs.
         DockerApiError: the engine does not answer or answers another error.
     """
-    path, act = f"/containers/{name_or_id}", f"remove the container {name_or_id}"
+    act = text("remove the container {container}", container=name_or_id)
     try:
-        engine.call("DELETE", path, act=act, params={"v": "1"})
+        engine.call("DELETE", f"/containers/{name_or_id}", act=act, params={"v": "1"})
     except NotFoundError:
         return
 
@@ -160,7 +163,7 @@ def list_containers(
     if label:
         params["filters"] = json.dumps({"label": [label]})
     rows = engine.call(
-        "GET", "/containers/json", act="list its containers", params=params
+        "GET", "/containers/json", act=text("list its containers"), params=params
     )
     return tuple(_listed(row) for row in objects(rows))
 
@@ -169,9 +172,9 @@ def _listed(row: Mapping[str, Json]) -> ListedContainer:
     ports = {port.get("PublicPort") for port in objects(row.get("Ports"))}
     names = texts(row, "Names")
     return ListedContainer(
-        container_id=text(row, "Id"),
+        container_id=string(row, "Id"),
         name=names[0].lstrip("/") if names else "",
-        state=text(row, "State"),
+        state=string(row, "State"),
         host_ports=tuple(sorted(port for port in ports if isinstance(port, int))),
         labels=text_map(row, "Labels"),
     )
@@ -179,19 +182,19 @@ def _listed(row: Mapping[str, Json]) -> ListedContainer:
 
 def _facts(row: Mapping[str, Json]) -> ContainerFacts:
     state, config = as_object(row.get("State")), as_object(row.get("Config"))
-    status, exit_code = text(state, "Status"), state.get("ExitCode")
+    status, exit_code = string(state, "Status"), state.get("ExitCode")
     ended = status not in RUNNING_STATES and isinstance(exit_code, int)
     return ContainerFacts(
-        container_id=text(row, "Id"),
-        name=text(row, "Name").lstrip("/"),
-        image_id=text(row, "Image"),
+        container_id=string(row, "Id"),
+        name=string(row, "Name").lstrip("/"),
+        image_id=string(row, "Image"),
         state=status,
         exit_code=exit_code if ended and isinstance(exit_code, int) else None,
         oom_killed=bool(state.get("OOMKilled")),
-        error=text(state, "Error"),
-        started_at=text(state, "StartedAt"),
-        finished_at=text(state, "FinishedAt"),
-        health=text(as_object(state.get("Health")), "Status") or None,
-        stop_signal=text(config, "StopSignal") or "SIGTERM",
+        error=string(state, "Error"),
+        started_at=string(state, "StartedAt"),
+        finished_at=string(state, "FinishedAt"),
+        health=string(as_object(state.get("Health")), "Status") or None,
+        stop_signal=string(config, "StopSignal") or "SIGTERM",
         labels=text_map(config, "Labels"),
     )

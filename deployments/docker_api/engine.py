@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from deployments.docker_api.client import Engine
-from deployments.docker_api.reading import as_object, text, texts
+from deployments.docker_api.reading import as_object, string, texts
+from deployments.planning.text import text
 
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
@@ -30,16 +31,16 @@ def engine_facts(engine: Engine) -> EngineFacts:
     Raises:
         DockerApiError: the engine does not answer or answers an error.
     """
-    info = as_object(engine.call("GET", "/info", act="describe itself"))
-    machine = text(info, "Architecture")
+    info = as_object(engine.call("GET", "/info", act=text("describe itself")))
+    machine = string(info, "Architecture")
     return EngineFacts(
-        engine_id=text(info, "ID"),
-        version=text(info, "ServerVersion"),
+        engine_id=string(info, "ID"),
+        version=string(info, "ServerVersion"),
         architecture=_ARCHITECTURES.get(machine, machine),
         runtimes=tuple(sorted(as_object(info.get("Runtimes")))),
-        cgroup_version=text(info, "CgroupVersion") or "1",
+        cgroup_version=string(info, "CgroupVersion") or "1",
         security_options=texts(info, "SecurityOptions"),
-        system_time=_time(text(info, "SystemTime")),
+        system_time=_time(string(info, "SystemTime")),
     )
 
 

@@ -19,8 +19,9 @@ from deployments.docker_api.errors import (
     PullCancelledError,
     PullStalledError,
 )
-from deployments.docker_api.reading import as_object, objects, text, text_map, texts
+from deployments.docker_api.reading import as_object, objects, string, text_map, texts
 from deployments.docker_api.translation import from_answer, message_of, translated
+from deployments.planning.text import Text, text
 
 IMPORT_TIMEOUT_S = 120
 
@@ -60,7 +61,7 @@ def list_images(engine: Engine) -> tuple[ImageFacts, ...]:
     Raises:
         DockerApiError: the engine does not answer or answers an error.
     """
-    rows = engine.call("GET", "/images/json", act="list its images")
+    rows = engine.call("GET", "/images/json", act=text("list its images"))
     facts = (_facts(row) for row in objects(rows))
     return tuple(sorted(facts, key=lambda image: image.image_id))
 
@@ -82,7 +83,9 @@ def find_image(
     )
     path = f"/images/{quote(asked, safe='/:@')}/json"
     try:
-        row = engine.call("GET", path, act=f"look for the image {asked}")
+        row = engine.call(
+            "GET", path, act=text("look for the image {image}", image=asked)
+        )
     except NotFoundError:
         return None
     return _facts(as_object(row))
@@ -113,7 +116,7 @@ def pull_image(
     """
     repository = repository_of(reference)
     tag = digest or reference.removeprefix(repository).lstrip(":").partition("@")[0]
-    act = f"pull {repository}:{tag or 'latest'}"
+    act = text("pull {repository}:{tag}", repository=repository, tag=tag or "latest")
     watch = _PullWatch(engine.host, act, limits)
     try:
         with (
@@ -130,7 +133,12 @@ def pull_image(
                 raise from_answer(engine.host, act, answer.status_code, words)
             for message in _messages(answer):
                 if not on_progress(watch.take(message)):
-                    raise PullCancelledError(f"The pull of {reference} was cancelled.")
+                    raise PullCancelledError(
+                        text(
+                            "The pull of {reference} was cancelled.",
+                            reference=reference,
+                        )
+                    )
     except EngineTimeoutError as error:
         raise watch.stalled() from error
 
@@ -138,7 +146,7 @@ def pull_image(
 class _PullWatch:
     """Adds up the progress of a pull and knows when it is too long ago."""
 
-    def __init__(self, host: str, act: str, limits: PullLimits) -> None:
+    def __init__(self, host: str, act: Text | str, limits: PullLimits) -> None:
         self._host, self._act = host, act
         self._limits = limits
         self._began = self._moved = time.monotonic()
@@ -175,9 +183,15 @@ class _PullWatch:
     def stalled(self) -> PullStalledError:
         """The error for a pull that takes too long."""
         return PullStalledError(
-            f"The Docker Engine of {self._host} could not {self._act}: no progress for "
-            f"{self._limits.stall_s:.0f} s, or more than {self._limits.total_s:.0f} s in all. Look at the way to "
-            "the registry, then start again: finished layers are kept."
+            text(
+                "The Docker Engine of {host} could not {act}: no progress for {stall_s} s, or more "
+                "than {total_s} s in all. Look at the way to the registry, then start again: "
+                "finished layers are kept.",
+                host=self._host,
+                act=self._act,
+                stall_s=f"{self._limits.stall_s:.0f}",
+                total_s=f"{self._limits.total_s:.0f}",
+            )
         )
 
     def _limits_passed(self, now: float) -> bool:
@@ -220,7 +234,7 @@ def import_image(
     Raises:
         DockerApiError: the engine does not answer or answers an error.
     """
-    act = f"import the image {repository}:{tag}"
+    act = text("import the image {repository}:{tag}", repository=repository, tag=tag)
     with translated(engine.host, act):
         answer = engine.api.post(
             engine.url("/images/create"),
@@ -244,7 +258,12 @@ def import_image(
     found = find_image(engine, f"{repository}:{tag}")
     if found is None:
         raise DockerApiError(
-            f"The Docker Engine of {engine.host} lost {repository}:{tag}."
+            text(
+                "The Docker Engine of {host} lost {repository}:{tag}.",
+                host=engine.host,
+                repository=repository,
+                tag=tag,
+            )
         )
     return found.image_id
 
@@ -252,7 +271,7 @@ def import_image(
 def _facts(row: Mapping[str, Json]) -> ImageFacts:
     size = row.get("Size")
     return ImageFacts(
-        image_id=text(row, "Id"),
+        image_id=string(row, "Id"),
         references=_names(row, "RepoTags"),
         repository_digests=_names(row, "RepoDigests"),
         size_bytes=size if isinstance(size, int) else 0,

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pydantic import JsonValue as Json
 
 from deployments.docker_api.errors import PolicyError
+from deployments.planning.text import Text, text
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,62}")
 DEVICE = re.compile(
@@ -61,19 +62,26 @@ def check_container(
     problem = next(_problems(name, body, policy), None)
     if problem is not None:
         raise PolicyError(
-            f"The container {name} was not created, since {problem}. Plan the revision again."
+            text(
+                "The container {name} was not created, since {problem}. Plan the revision again.",
+                name=name,
+                problem=problem,
+            )
         )
 
 
 def _problems(
     name: str, body: Mapping[str, Json], policy: ContainerPolicy
-) -> Iterator[str]:
+) -> Iterator[Text]:
     if not NAME.fullmatch(name):
-        yield f"its name is not 1 to 63 of a-z, 0-9, point, dash and underscore: {name[:80]!r}"
+        yield text(
+            "its name is not 1 to 63 of a-z, 0-9, point, dash and underscore: {name}",
+            name=repr(name[:80]),
+        )
     yield from _unknown(body, _BODY)
     host_config = body.get("HostConfig")
     if not isinstance(host_config, dict):
-        yield "it has no host configuration"
+        yield text("it has no host configuration")
         return
     yield from _unknown(host_config, _HOST_CONFIG)
     yield from _sizes(body)
@@ -85,13 +93,15 @@ def _problems(
 
 def _unknown(
     values: Mapping[str, Json], known: Mapping[str, Callable[[Json], bool]]
-) -> Iterator[str]:
+) -> Iterator[Text]:
     for key, value in values.items():
         if key not in known:
             if value not in (None, "", False, 0, [], {}):
-                yield f"{key} is not among what the panel sets"
+                yield text("{key} is not among what the panel sets", key=key)
         elif not known[key](value):
-            yield f"{key} may not be {str(value)[:200]!r}"
+            yield text(
+                "{key} may not be {value}", key=key, value=repr(str(value)[:200])
+            )
 
 
 def _anything(_value: Json) -> bool:
@@ -186,48 +196,54 @@ _HOST_CONFIG: dict[str, Callable[[Json], bool]] = {
 }  # fmt: skip
 
 
-def _floor(host_config: Mapping[str, Json]) -> Iterator[str]:
+def _floor(host_config: Mapping[str, Json]) -> Iterator[Text]:
     """What must be there, not only what must be absent."""
     options = host_config.get("SecurityOpt")
     if not isinstance(options, list) or not any(
         str(option).startswith("no-new-privileges") for option in options
     ):
-        yield "it could gain privileges (no-new-privileges is missing)"
+        yield text("it could gain privileges (no-new-privileges is missing)")
     for needed, why in (
-        ("CapDrop", "it keeps the engine's default capabilities"),
-        ("PidsLimit", "it has no limit on processes"),
-        ("LogConfig", "its log would grow without limit"),
+        ("CapDrop", text("it keeps the engine's default capabilities")),
+        ("PidsLimit", text("it has no limit on processes")),
+        ("LogConfig", text("its log would grow without limit")),
     ):
         if needed not in host_config:
             yield why
 
 
-def _sizes(body: Mapping[str, Json]) -> Iterator[str]:
+def _sizes(body: Mapping[str, Json]) -> Iterator[Text]:
     command = [*_strings(body, "Entrypoint"), *_strings(body, "Cmd")]
     if any(len(argument) > LONGEST_ARGUMENT for argument in command):
-        yield "an argument is longer than 8 kB"
+        yield text("an argument is longer than 8 kB")
     if sum(map(len, command)) > LONGEST_COMMAND:
-        yield "its command is longer than 64 kB"
+        yield text("its command is longer than 64 kB")
     if sum(map(len, _strings(body, "Env"))) > LONGEST_ENVIRONMENT:
-        yield "its environment is larger than 32 kB"
+        yield text("its environment is larger than 32 kB")
     labels = body.get("Labels")
     if isinstance(labels, dict) and any(
         len(key) + len(str(value)) > LONGEST_LABEL for key, value in labels.items()
     ):
-        yield "a label is longer than 4 kB"
+        yield text("a label is longer than 4 kB")
 
 
-def _mount(mount: Mapping[str, Json], policy: ContainerPolicy) -> Iterator[str]:
+def _mount(mount: Mapping[str, Json], policy: ContainerPolicy) -> Iterator[Text]:
     source = str(mount.get("Source"))
     if mount.get("Type") != "bind":
-        yield f"it mounts a {mount.get('Type')}, not a directory of the host"
+        yield text(
+            "it mounts a {kind}, not a directory of the host",
+            kind=str(mount.get("Type")),
+        )
     elif not _inside(source, policy.mount_roots) or _inside(source, CLOSED_ROOTS):
         yield (
-            f"{source} is not inside a directory that the cluster allows "
-            f"({', '.join(policy.mount_roots) or 'none'})"
+            text(
+                "{source} is not inside a directory that the cluster allows ({roots})",
+                source=source,
+                roots=", ".join(policy.mount_roots) or text("none"),
+            )
         )
     elif source.endswith(".sock"):
-        yield f"{source} is a socket"
+        yield text("{source} is a socket", source=source)
 
 
 def _inside(path: str, roots: tuple[str, ...]) -> bool:
@@ -239,14 +255,16 @@ def _inside(path: str, roots: tuple[str, ...]) -> bool:
     )
 
 
-def _ports(host_config: Mapping[str, Json]) -> Iterator[str]:
+def _ports(host_config: Mapping[str, Json]) -> Iterator[Text]:
     bindings = host_config.get("PortBindings")
     if not isinstance(bindings, dict):
         return
     for port, published in bindings.items():
         for binding in published if isinstance(published, list) else []:
             if not isinstance(binding, dict) or not binding.get("HostIp"):
-                yield f"its port {port} is published without a named address"
+                yield text(
+                    "its port {port} is published without a named address", port=port
+                )
 
 
 def _objects(values: Mapping[str, Json], key: str) -> list[dict[str, Json]]:

@@ -20,7 +20,7 @@ def as_list(value: Json) -> list[Json]:
     return value if isinstance(value, list) else []
 
 
-def text(row: Mapping[str, Json], key: str) -> str:
+def string(row: Mapping[str, Json], key: str) -> str:
     """The value as text; empty when it is missing or null."""
     value = row.get(key)
     return "" if value is None else str(value)

@@ -29,6 +29,7 @@ from deployments.docker_api.errors import (
     RegistryUnavailableError,
     StateConflictError,
 )
+from deployments.planning.text import Text, text
 
 _KNOWN_TEXTS: tuple[tuple[re.Pattern[str], type[DockerApiError]], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), kind)
@@ -66,7 +67,7 @@ _NEVER_SENT = (ConnectionRefusedError, FileNotFoundError, PermissionError)
 
 
 @contextmanager
-def translated(host: str, act: str) -> Iterator[None]:
+def translated(host: str, act: Text | str) -> Iterator[None]:
     """Turn every failure of the enclosed call into a ``DockerApiError``.
 
     ``act`` completes the sentence "The Docker Engine of HOST could not ...".
@@ -79,17 +80,22 @@ def translated(host: str, act: str) -> Iterator[None]:
         raise _from_transport(host, act, error) from error
 
 
-def from_answer(host: str, act: str, status: int | None, text: str) -> DockerApiError:
+def from_answer(
+    host: str, act: Text | str, status: int | None, words: str
+) -> DockerApiError:
     """The error for an answer of the engine with an error status."""
-    sentence = (
-        f"The Docker Engine of {host} could not {act}: {text or 'no reason given'}"
+    sentence = text(
+        "The Docker Engine of {host} could not {act}: {reason}",
+        host=host,
+        act=act,
+        reason=words or text("no reason given"),
     )
-    taken = _PORT_TAKEN.search(text)
+    taken = _PORT_TAKEN.search(words)
     if taken is not None:
         port = taken["port"] or taken["listen"]
         return PortTakenError(sentence, port=int(port) if port else None)
     for pattern, kind in _KNOWN_TEXTS:
-        if pattern.search(text):
+        if pattern.search(words):
             return kind(sentence)
     by_status = {404: NotFoundError, 409: StateConflictError}
     if status in by_status:
@@ -102,17 +108,21 @@ def from_answer(host: str, act: str, status: int | None, text: str) -> DockerApi
 def message_of(body: bytes) -> str:
     """The engine's own words in the body of an error answer, on one line."""
     try:
-        text = str(json.loads(body)["message"])
+        words = str(json.loads(body)["message"])
     except (ValueError, KeyError, TypeError):
-        text = body.decode(errors="replace")
-    return " ".join(text.split())
+        words = body.decode(errors="replace")
+    return " ".join(words.split())
 
 
-def _from_transport(host: str, act: str, error: Exception) -> DockerApiError:
+def _from_transport(host: str, act: Text | str, error: Exception) -> DockerApiError:
     chain = list(_causes(error))
     if any(isinstance(cause, requests.Timeout | TimeoutError) for cause in chain):
         return EngineTimeoutError(
-            f"The Docker Engine of {host} did not answer in time when asked to {act}.",
+            text(
+                "The Docker Engine of {host} did not answer in time when asked to {act}.",
+                host=host,
+                act=act,
+            ),
             outcome_unknown=True,
         )
     never_sent = next(
@@ -120,11 +130,19 @@ def _from_transport(host: str, act: str, error: Exception) -> DockerApiError:
     )
     if never_sent is not None:
         return EngineUnreachableError(
-            f"The Docker Engine of {host} does not answer: {never_sent.strerror}. "
-            "Start Docker on that host, or correct the host's address."
+            text(
+                "The Docker Engine of {host} does not answer: {reason}. Start Docker on that host, "
+                "or correct the host's address.",
+                host=host,
+                reason=str(never_sent.strerror),
+            )
         )
     return EngineUnreachableError(
-        f"The connection to the Docker Engine of {host} broke when it was asked to {act}.",
+        text(
+            "The connection to the Docker Engine of {host} broke when it was asked to {act}.",
+            host=host,
+            act=act,
+        ),
         outcome_unknown=True,
     )
 

@@ -15,6 +15,7 @@ from pydantic import JsonValue as Json
 
 from deployments.docker_api.errors import EngineUnreachableError
 from deployments.docker_api.translation import from_answer, message_of, translated
+from deployments.planning.text import Text, text
 
 READ_SIZE = 256 * 1024
 LONGEST_ANSWER = 4 * 1024 * 1024
@@ -22,7 +23,7 @@ LONGEST_ANSWER = 4 * 1024 * 1024
 
 @contextmanager
 def get(
-    host: str, socket_path: str, path: str, *, act: str, timeout_s: float
+    host: str, socket_path: str, path: str, *, act: Text | str, timeout_s: float
 ) -> Iterator[BinaryIO]:
     """Send a GET and yield the body as a file; each read waits ``timeout_s`` at most.
 
@@ -48,7 +49,7 @@ def get(
 
 
 def get_json(
-    host: str, socket_path: str, path: str, *, act: str, timeout_s: float
+    host: str, socket_path: str, path: str, *, act: Text | str, timeout_s: float
 ) -> dict[str, Json]:
     """Send a GET whose answer is one JSON object.
 
@@ -62,12 +63,16 @@ def get_json(
         return document
 
 
-def _status(host: str, act: str, answer: BinaryIO) -> int:
+def _status(host: str, act: Text | str, answer: BinaryIO) -> int:
     """Read the head of the answer and return its status."""
     first = answer.readline(1024).split()
     if len(first) < 2 or not first[1].isdigit():
         raise EngineUnreachableError(
-            f"The Docker Engine of {host} broke the connection when asked to {act}.",
+            text(
+                "The Docker Engine of {host} broke the connection when asked to {act}.",
+                host=host,
+                act=act,
+            ),
             outcome_unknown=True,
         )
     while answer.readline(64 * 1024) not in {b"\r\n", b"\n", b""}:
