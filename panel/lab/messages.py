@@ -68,6 +68,8 @@ def _templates_of_texts(source: str) -> Iterator[str]:
                 func=ast.Name(id="text"), args=[ast.Constant(value=str(template)), *_]
             ):
                 yield template
+            case _:
+                pass
 
 
 if __name__ == "__main__":
