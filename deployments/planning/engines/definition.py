@@ -13,7 +13,7 @@ from deployments.planning.engines.accepted import (
     Spelling,
     UnknownKeys,
 )
-from deployments.planning.methods import FACTS, Method
+from deployments.planning.methods import Method
 from deployments.planning.versions import Version, parse_version
 
 VLLM = "vllm"
@@ -133,16 +133,6 @@ class EngineProfile:
             return method.value
         own = MTP_WORDS.get(model_type or "", DEEPSEEK_MTP)
         return own if self.spelling(own) is not None else DEEPSEEK_MTP
-
-    def why_not(self, method: Method) -> str | None:
-        """Say why this version does not run the method, ``None`` when it does."""
-        if method in self.methods:
-            return None
-        facts = FACTS[method]
-        until = facts.until
-        if until is not None and self.vllm > until:
-            return f"{self.engine} {self.version} no longer runs {facts.title}; {until} was the last vLLM release that did."
-        return f"{self.engine} {self.version} does not run {facts.title} yet."
 
     @functools.cached_property
     def _flags_by_name(self) -> dict[str, Flag]:

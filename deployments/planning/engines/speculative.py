@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from deployments.planning.canonical import Json
 from deployments.planning.engines.profile import EngineProfile
-from deployments.planning.methods import Method, spelling_for
+from deployments.planning.methods import Method
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,7 +13,8 @@ class SpeculativeConfig:
 
     ``model`` is the drafter's path in the container, ``None`` where the drafter is the target
     itself or nothing. ``draft_eager`` keeps the drafter out of graph capture; the target keeps its
-    graph. ``None`` leaves a key out.
+    graph. ``None`` leaves a key out. ``target_model_type`` is that of the target's ``config.json``:
+    before vLLM 0.11.0 it decides how MTP is spelt.
     """
 
     method: Method
@@ -23,11 +24,12 @@ class SpeculativeConfig:
     draft_tensor_parallel_size: int | None = None
     max_model_len: int | None = None
     prompt_lookup_max: int | None = None
+    target_model_type: str | None = None
 
     def document(self, profile: EngineProfile) -> dict[str, Json]:
         """Return the JSON object in the spelling of an engine version, unknown keys left out."""
         values: dict[str, Json] = {
-            "method": spelling_for(self.method, profile.vllm),
+            "method": profile.spell(self.method, self.target_model_type),
             "model": self.model,
             "num_speculative_tokens": self.num_speculative_tokens,
             "enforce_eager": self.draft_eager or None,

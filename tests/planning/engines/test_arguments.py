@@ -47,3 +47,22 @@ def test_speculative_config_leaves_out_what_is_not_set() -> None:
         "num_speculative_tokens": 3,
         "draft_tensor_parallel_size": 1,
     }
+
+
+def test_speculative_config_spells_mtp_as_the_version_wants_it() -> None:
+    config = SpeculativeConfig(
+        method=Method.MTP, num_speculative_tokens=1, target_model_type="qwen3_next"
+    )
+    spelt = [
+        config.document(find_profile(f"vllm=={version}"))["method"]
+        for version in ("0.10.1", "0.10.2", "0.11.0")
+    ]
+    assert spelt == ["deepseek_mtp", "qwen3_next_mtp", "mtp"]
+
+
+def test_speculative_config_leaves_out_what_the_version_does_not_know() -> None:
+    config = SpeculativeConfig(
+        method=Method.EAGLE, num_speculative_tokens=2, draft_eager=True
+    )
+    assert "enforce_eager" in config.document(find_profile("vllm==0.11.0"))
+    assert "enforce_eager" not in config.document(find_profile("vllm==0.10.2"))

@@ -19,6 +19,7 @@ from deployments.planning.engines.profile import (
 )
 from deployments.planning.errors import PlanningError
 from deployments.planning.methods import Method
+from deployments.planning.verdict import why_unsupported
 from deployments.planning.versions import parse_version
 
 MOST_S = 0.05
@@ -100,7 +101,7 @@ def test_plugin_names_a_vllm_that_ships() -> None:
 def test_profile_says_why_a_method_does_not_run(
     reference: str, method: Method, told: str | None
 ) -> None:
-    why = find_profile(reference).why_not(method)
+    why = why_unsupported(find_profile(reference), method)
     assert (why is None) == (told is None)
     assert told is None or told in (why or "")
 
