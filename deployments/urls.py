@@ -8,6 +8,7 @@ from deployments.views import (
     catalog,
     deployments,
     fleet,
+    logs,
     overview,
     plan,
     releases,
@@ -49,6 +50,16 @@ urlpatterns: list[URLPattern] = [
         deployments.releases,
         name="deployment-releases",
     ),
+    path("deployments/<uuid:pk>/logs/", logs.logs, name="deployment-logs"),
+    path(
+        "deployments/<uuid:pk>/logs/lines/", logs.lines, name="deployment-logs-lines"
+    ),
+    path(
+        "deployments/<uuid:pk>/logs/download/",
+        logs.download,
+        name="deployment-logs-download",
+    ),
+    path("deployments/<uuid:pk>/logs/tail/", logs.tail, name="deployment-logs-tail"),
     path("approvals/", approvals.approval_list, name="approval-list"),
     path("approvals/<uuid:pk>/", approvals.approval, name="approval"),
     path(
@@ -71,6 +82,7 @@ urlpatterns: list[URLPattern] = [
     ),
     path("releases/<uuid:pk>/", releases.release, name="release"),
     path("releases/<uuid:pk>/progress/", releases.progress, name="release-progress"),
+    path("releases/<uuid:pk>/tail/", logs.release_tail, name="release-tail"),
     path("releases/<uuid:pk>/cancel/", releases.cancel, name="release-cancel"),
     path("releases/<uuid:pk>/stop/", releases.stop, name="release-stop"),
     path("releases/<uuid:pk>/remove/", releases.remove, name="release-remove"),

@@ -1,4 +1,4 @@
-"""The Celery application: two queues, and the three tasks that repeat for ever."""
+"""The Celery application: two queues, and the four tasks that repeat for ever."""
 
 import os
 
@@ -23,6 +23,7 @@ app.conf.beat_schedule = {
         ("sweep_commands", 5),
         ("poll_logs", 5),
         ("observe_hosts", 15),
+        ("poll_log_tails", 2),
     )
 }
 app.autodiscover_tasks(["deployments"])

@@ -351,6 +351,31 @@ class LogGapFactory(DjangoModelFactory[models.LogGap]):
     reason = "rotated"
 
 
+class LogRequestFactory(DjangoModelFactory[models.LogRequest]):
+    """Somebody looks at the present run of a replica."""
+
+    class Meta:
+        model = models.LogRequest
+
+    replica = SubFactory(ReplicaFactory)
+    wanted_until = LazyFunction(lambda: timezone.now() + timedelta(seconds=30))
+
+
+class LogTailFactory(DjangoModelFactory[models.LogTail]):
+    """A tail without lines that was read just now."""
+
+    class Meta:
+        model = models.LogTail
+
+    request = SubFactory(LogRequestFactory)
+    container_id = LazyAttribute(lambda row: row.request.replica.container_id)
+    run_started_at = RUN_STARTED_AT
+    line_count = LazyAttribute(lambda row: len(row.lines))
+    newest = LazyAttribute(lambda row: row.lines[-1][0] if row.lines else 0)
+    filled_at = LazyFunction(timezone.now)
+    lines = LazyFunction(list)
+
+
 def nanoseconds(moment: datetime) -> int:
     """A time as the engine stamps log lines: nanoseconds since 1970."""
     return round(moment.astimezone(UTC).timestamp() * 1_000_000) * 1_000

@@ -33,9 +33,11 @@ from deployments.docker_api.transport import get
 __all__ = [
     "LogIncrement",
     "LogLine",
+    "LogRange",
     "LostLines",
     "StreamCursor",
     "read_head",
+    "read_newest",
     "read_since",
     "read_tail",
 ]
@@ -99,6 +101,43 @@ def read_tail(
     """
     answer = _read(engine, container_id, since=0, tail=lines)
     return tuple(log_line(line) for line in answer.lines)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogRange:
+    """A part of a log by the engine's clock; ``final`` takes a last line without newline."""
+
+    from_ns: int = 0
+    until_ns: int | None = None
+    final: bool = False
+
+
+def read_newest(
+    engine: Engine,
+    container_id: str,
+    cursors: Mapping[str, StreamCursor],
+    part: LogRange,
+    *,
+    lines: int = 1000,
+) -> LogIncrement:
+    """What is new since the cursors, but at most the newest lines: for people who look on.
+
+    The cost follows ``lines`` and not what was logged; ``lost`` says that more came than that.
+    The engine counts pieces of 16 kB, so long lines count more than once.
+
+    Raises:
+        DockerApiError: the engine does not answer, answers an error, or has no such container.
+    """
+    anchor = newest_anchor(cursors)
+    behind = anchor.timestamp_ns - OVERLAP_NS if anchor else 0
+    answer = _read(
+        engine,
+        container_id,
+        since=max(part.from_ns, behind),
+        until_ns=part.until_ns,
+        tail=lines,
+    )
+    return increment_of(answer.lines, cursors, until_ns=part.until_ns, final=part.final)
 
 
 @dataclass(slots=True)

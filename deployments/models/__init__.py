@@ -10,6 +10,7 @@ from deployments.models.catalog import Checkpoint, Drafter, TargetModel
 from deployments.models.command import Command, CommandKind, CommandState
 from deployments.models.deployment import Deployment, Plan, Revision
 from deployments.models.fleet import Cluster, Device, Host, Platform, Reachability
+from deployments.models.logs import MOST_TAIL_LINES, LogRequest, LogRun, LogTail
 from deployments.models.release import (
     CHANGING_STATES,
     FINAL_STATES,
@@ -28,6 +29,7 @@ from deployments.models.user import Density, Theme, User
 __all__ = [
     "CHANGING_STATES",
     "FINAL_STATES",
+    "MOST_TAIL_LINES",
     "AcceptanceSample",
     "Approval",
     "ApprovalRequest",
@@ -46,6 +48,9 @@ __all__ = [
     "Host",
     "LogCursor",
     "LogGap",
+    "LogRequest",
+    "LogRun",
+    "LogTail",
     "Membership",
     "Plan",
     "Platform",

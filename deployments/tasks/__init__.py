@@ -3,10 +3,13 @@
 from deployments.tasks.observing import observe_host, observe_hosts
 from deployments.tasks.reading import poll_logs, read_host_logs
 from deployments.tasks.rollout import run_command, sweep_commands
+from deployments.tasks.tails import fill_host_tails, poll_log_tails
 
 __all__ = [
+    "fill_host_tails",
     "observe_host",
     "observe_hosts",
+    "poll_log_tails",
     "poll_logs",
     "read_host_logs",
     "run_command",

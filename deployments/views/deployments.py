@@ -91,6 +91,7 @@ def head(page: DeploymentPage, tab: str) -> dict[str, Any]:
     """What every tab shows above itself."""
     names = {
         "acceptance": _("Acceptance"),
+        "logs": _("Logs"),
         "configuration": _("Configuration"),
         "releases": _("Releases"),
     }

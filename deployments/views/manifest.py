@@ -29,6 +29,9 @@ class Permission:
 _read = Permission(methods=READ)
 _operate = Permission(methods=CHANGE, role=TeamRole.OPERATOR)
 
+# Looking on changes what a worker reads and nothing else: being a member is enough.
+_look_on = Permission(methods=CHANGE)
+
 MANIFEST: Mapping[str, Permission] = {
     "healthz": Permission(methods=READ, public=True),
     "account_login": Permission(methods=BOTH, public=True),
@@ -55,6 +58,10 @@ MANIFEST: Mapping[str, Permission] = {
     "deployment-releases": _read,
     "deployment-acceptance": _read,
     "deployment-acceptance-data": _read,
+    "deployment-logs": _read,
+    "deployment-logs-lines": _read,
+    "deployment-logs-download": _read,
+    "deployment-logs-tail": _look_on,
     "approval-list": _read,
     "approval": _read,
     "approval-decide": Permission(methods=CHANGE, role=TeamRole.APPROVER),
@@ -63,6 +70,7 @@ MANIFEST: Mapping[str, Permission] = {
     "stored-plan-files": _read,
     "release": _read,
     "release-progress": _read,
+    "release-tail": _look_on,
     "release-cancel": _operate,
     "release-stop": _operate,
     "release-remove": _operate,

@@ -44,6 +44,8 @@ def refused(make: Callable[[], object]) -> None:
         (f.CommandFactory, {"kind": "explode"}),
         (f.CommandFactory, {"state": "running", "lease_until": None}),
         (f.LogCursorFactory, {"stream": "stdmix"}),
+        (f.LogRequestFactory, {"run": "next"}),
+        (f.LogTailFactory, {"line_count": 1001}),
         (f.AcceptanceSampleFactory, {"accepted": 11, "drafted": 10}),
         (f.AcceptanceSampleFactory, {"accepted": -1}),
     ],
@@ -124,6 +126,14 @@ def test_a_sample_is_stored_once() -> None:
         )
     }
     refused(lambda: f.AcceptanceSampleFactory.create(**same))
+
+
+def test_a_run_of_a_log_is_asked_for_in_one_row_with_one_tail() -> None:
+    tail = f.LogTailFactory.create()
+    request = tail.request
+    refused(lambda: f.LogRequestFactory.create(replica=request.replica))
+    refused(lambda: f.LogTailFactory.create(request=request))
+    f.LogRequestFactory.create(replica=request.replica, run="previous")
 
 
 @pytest.mark.parametrize(

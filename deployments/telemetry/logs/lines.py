@@ -54,9 +54,14 @@ class LogLine:
         return self.level is not None or self.process is not None
 
 
+def without_sequences(text: str) -> str:
+    """Take off terminal escape sequences: colours, cursor movements, titles, links."""
+    return _ESCAPE.sub("", text) if "\x1b" in text else text
+
+
 def without_escapes(text: str) -> str:
     """Take off terminal escape sequences and control characters other than tab."""
-    return _CONTROL.sub("", _ESCAPE.sub("", text)) if not text.isprintable() else text
+    return text if text.isprintable() else _CONTROL.sub("", without_sequences(text))
 
 
 def parse_line(text: str, number: int = 1) -> LogLine:

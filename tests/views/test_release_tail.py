@@ -1,0 +1,122 @@
+"""The small tail on the page of a release: the replica in focus, while the release goes on."""
+
+import pytest
+from django.test import Client
+
+from deployments.models import (
+    CHANGING_STATES,
+    Cluster,
+    LogRequest,
+    Release,
+    ReleaseState,
+    User,
+)
+from deployments.selectors.logs import in_focus
+from tests.factories import DeploymentFactory, ReplicaFactory
+from tests.log_rows import INFO, tail_with
+from tests.plan_rows import released, stored
+from tests.plan_values import plan_value
+from tests.views.page_parts import attribute, words
+from tests.views.pages import HTMX, parsed, queries_for
+
+
+@pytest.fixture
+def release(cluster: Cluster, alice: User) -> Release:
+    """A release whose container has started."""
+    deployment = DeploymentFactory.create(
+        cluster=cluster, name="chat", created_by=alice
+    )
+    value = plan_value()
+    return released(stored(deployment, value), value, ReleaseState.STARTING)
+
+
+def test_strangers_ask_for_nothing(
+    client: Client, as_charlie: Client, as_alice: Client, release: Release
+) -> None:
+    path = f"/releases/{release.pk}/tail/"
+    assert client.post(path).status_code == 302
+    assert as_charlie.post(path).status_code == 404
+    assert as_alice.get(path).status_code == 405
+    assert not LogRequest.objects.exists()
+
+
+def test_the_tail_asks_and_shows_the_last_lines(
+    as_bob: Client, release: Release
+) -> None:
+    replica = release.replicas.get()
+    path = f"/releases/{release.pk}/tail/"
+    first = parsed(as_bob.post(path, headers=HTMX))
+    assert LogRequest.objects.get().replica == replica
+    assert attribute(first, "form", "hx-trigger") == "every 2s"
+    LogRequest.objects.all().delete()
+    tail_with(replica, *[INFO.format(number) for number in range(40)])
+    answer = parsed(as_bob.post(path, headers=HTMX))
+    lines = answer.select(".log__text")
+    assert len(lines) == 12
+    assert lines[-1].get_text() == INFO.format(39)
+    again = as_bob.post(
+        path, {"v": attribute(answer, "[name=v]", "value")}, headers=HTMX
+    )
+    assert again.status_code == 204
+
+
+def test_without_scripts_asking_leads_back_to_the_release(
+    as_alice: Client, release: Release
+) -> None:
+    answer = as_alice.post(f"/releases/{release.pk}/tail/")
+    assert answer.headers["Location"] == f"/releases/{release.pk}/"
+
+
+@pytest.mark.parametrize("state", list(ReleaseState))
+def test_the_tail_stands_on_the_page_while_the_release_goes_on(
+    state: ReleaseState, as_alice: Client, release: Release
+) -> None:
+    live_at = release.created_at if state == ReleaseState.LIVE else None
+    Release.objects.filter(pk=release.pk).update(
+        state=state, cause="It failed.", live_at=live_at
+    )
+    page = parsed(as_alice.get(f"/releases/{release.pk}/"))
+    assert bool(page.select(f"#tail-{release.pk}")) == (state in CHANGING_STATES)
+
+
+def test_a_final_release_is_not_asked_for_any_more(
+    as_alice: Client, release: Release
+) -> None:
+    Release.objects.filter(pk=release.pk).update(
+        state=ReleaseState.FAILED, cause="It failed."
+    )
+    part = parsed(as_alice.post(f"/releases/{release.pk}/tail/", headers=HTMX))
+    form = part.select_one("form")
+    assert form is not None
+    assert "hx-trigger" not in form.attrs
+    assert not LogRequest.objects.exists()
+
+
+def test_before_there_is_a_container_there_is_no_log(
+    as_alice: Client, release: Release
+) -> None:
+    release.replicas.update(container_id="")
+    page = parsed(as_alice.get(f"/releases/{release.pk}/"))
+    assert "No container has been created" in words(page, f"#tail-{release.pk}")
+    as_alice.post(f"/releases/{release.pk}/tail/", headers=HTMX)
+    assert not LogRequest.objects.exists()
+
+
+def test_focus_is_on_what_is_not_ready_and_never_on_a_router(release: Release) -> None:
+    release.replicas.all().delete()
+    rows = [
+        ReplicaFactory.create(release=release, role=role, rank=rank, ready=ready)
+        for role, rank, ready in (
+            ("router", 0, False),
+            ("prefill", 0, False),
+            ("decode", 0, True),
+            ("decode", 1, False),
+        )
+    ]
+    assert in_focus(rows) == rows[3]
+    assert in_focus([]) is None
+
+
+def test_the_page_of_a_release_stays_cheap(as_alice: Client, release: Release) -> None:
+    tail_with(release.replicas.get(), INFO)
+    assert queries_for(as_alice, f"/releases/{release.pk}/") <= 12
