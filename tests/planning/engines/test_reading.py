@@ -222,3 +222,71 @@ def test_nothing_of_the_engine_is_imported_or_run() -> None:
 )
 def test_release_that_a_version_is_built_from(version: str, release: str) -> None:
     assert released(version) == release
+
+
+OLD_COMMAND = """
+import argparse, json
+from vllm.config import PoolerConfig, get_args
+from vllm.engine.arg_utils import EngineArgs, optional_type
+
+METHODS = ["awq", "fp8"]
+TaskOption = Literal["auto", "generate"]
+
+class Action(argparse.Action):
+    def __call__(self, parser, namespace, values): ...
+
+def add_more(parser):
+    parser.add_argument("--task", choices=get_args(TaskOption))
+    parser.add_argument("--quantization", "-q", choices=[*METHODS, None])
+    parser.add_argument("-O", "--compilation", type=PoolerConfig.from_cli)
+    return parser
+
+def not_called(parser):
+    parser.add_argument("--never")
+
+class ServeSubcommand:
+    def subparser_init(self, subparsers):
+        serve_parser = subparsers.add_parser("serve")
+        try:
+            serve_parser.add_argument("--host", type=optional_type(str))
+        finally:
+            pass
+        with quiet():
+            serve_parser.add_argument("--origins", type=json.loads)
+        for name in ("ssl-keyfile", "ssl-certfile"):
+            serve_parser.add_argument(f"--{name}", action=Action)
+        for name in unknown():
+            serve_parser.add_argument(f"--{name}")
+        serve_parser.add_argument(unknown())
+        if len(METHODS) > 1:
+            serve_parser.add_argument("--either")
+        else:
+            serve_parser.add_argument("--or", action="store_true")
+        count: int = 2
+        serve_parser.add_argument("--pair", nargs=count, type=float)
+        return add_more(serve_parser)
+        serve_parser.add_argument("--unreachable")
+"""
+
+
+def test_command_line_written_by_hand_is_read_too() -> None:
+    config = VLLM["vllm/config/__init__.py"]
+    pooler = "\nclass PoolerConfig:\n    @staticmethod\n    def from_cli(text): ...\n"
+    files = {
+        **VLLM,
+        "vllm/config/__init__.py": config + pooler,
+        "vllm/entrypoints/cli/serve.py": OLD_COMMAND,
+    }
+    profile = read_profile(files, source="old")
+    assert profile.arguments == (
+        Flag(name="--compilation", kind=ValueKind.JSON, aliases=("-O",)),
+        Flag(name="--either"),
+        Flag(name="--host"),
+        Flag(name="--or", kind=ValueKind.SWITCH),
+        Flag(name="--origins", kind=ValueKind.JSON),
+        Flag(name="--pair", kind=ValueKind.NUMBER, many=True),
+        Flag(name="--quantization", aliases=("-q",), choices=("None", "awq", "fp8")),
+        Flag(name="--ssl-certfile"),
+        Flag(name="--ssl-keyfile"),
+        Flag(name="--task", choices=("auto", "generate")),
+    )
