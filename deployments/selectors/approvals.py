@@ -30,6 +30,7 @@ from deployments.selectors.changes import (
 )
 from deployments.selectors.intents import STATE_SENTENCES, intent, replacement
 from deployments.selectors.plans import stored_plan
+from deployments.selectors.texts import say_error
 from deployments.selectors.votes import (
     OBSTACLE_SENTENCES,
     needs_other_person,
@@ -217,7 +218,7 @@ def _read(row: ApprovalRequest) -> tuple[Plan | None, str]:
     try:
         return stored_plan(row.plan), ""
     except PlanningError as error:
-        return None, str(error)
+        return None, say_error(error)
 
 
 def _live_release(row: ApprovalRequest) -> Release | None:

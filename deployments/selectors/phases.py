@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from deployments.models import CHANGING_STATES, Release, ReleaseEvent, ReleaseState
+from deployments.selectors.texts import say
 
 STEPS_OF: dict[ReleaseState, tuple[str, ...]] = {
     ReleaseState.PREFLIGHT: ("VALIDATE", "BOOK"),
@@ -130,7 +131,7 @@ def _with_events(phase: Phase, events: Sequence[ReleaseEvent]) -> Phase:
     mine = [event for event in events if _PHASE_OF.get(event.step) == phase.key]
     if not mine:
         return phase
-    told = [event.message for event in mine if event.message]
+    told = [say(event.message) for event in mine if event.message]
     return Phase(
         key=phase.key,
         name=phase.name,

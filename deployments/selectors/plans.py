@@ -7,6 +7,7 @@ from deployments.planning.canonical import digest_of
 from deployments.planning.errors import PlanningError
 from deployments.planning.plan import Plan as PlanValue
 from deployments.planning.plan import plan_from_document
+from deployments.planning.text import text
 
 
 def stored_plan(row: Plan) -> PlanValue:
@@ -19,7 +20,10 @@ def stored_plan(row: Plan) -> PlanValue:
     document = json.loads(row.document)
     if digest_of(document) != row.digest:
         raise PlanningError(
-            f"The stored plan of {row.revision} does not match its digest. "
-            "Plan the revision again; somebody changed the database."
+            text(
+                "The stored plan of {revision} does not match its digest. Plan the revision again; "
+                "somebody changed the database.",
+                revision=str(row.revision),
+            )
         )
     return plan_from_document(document)

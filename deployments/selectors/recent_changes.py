@@ -16,6 +16,7 @@ from deployments.models import (
     RequestState,
     User,
 )
+from deployments.selectors.texts import say
 
 SHOWN = 8
 
@@ -79,7 +80,7 @@ def _of_release(row: Release) -> Iterator[Change]:
         "revision": row.plan.revision.number,
         "number": row.number,
         "state": str(row.get_state_display()).lower(),
-        "cause": row.cause,
+        "cause": say(row.cause),
     }
     yield Change(
         at=row.created_at,

@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext
 
-from deployments.planning.text import Text, fill, is_text, text_from_document
+from deployments.planning.text import Text, fill, is_text, said_by, text_from_document
 
 
 def say(said: object) -> str:
@@ -16,6 +16,11 @@ def say(said: object) -> str:
         translated = gettext(said.template) if said.template else ""
         return fill(translated, {name: _value(value) for name, value in said.values})
     return "" if said is None else str(said)
+
+
+def say_error(error: Exception) -> str:
+    """Translate the sentence of an error; one that gettext has made already stays."""
+    return say(said_by(error))
 
 
 def _value(value: str | int) -> str | int:

@@ -11,6 +11,7 @@ from deployments.planning.decision import OFF
 from deployments.planning.errors import PlanningError
 from deployments.planning.methods import FACTS, Method, MethodFacts, Need
 from deployments.planning.plan import Decision, MethodVerdict, Plan, Role
+from deployments.selectors.texts import say
 
 TIMES = "\u00d7"
 DEFAULT_PAIR = (Method.MTP.value, Method.EAGLE3.value)
@@ -75,7 +76,7 @@ def compare(
         (_("Drafter"), lambda card: _drafter_text(card, entry)),
         (_("Must be mounted"), lambda card: card.needs),
         (_("Tokens drafted per step"), lambda card: str(card.count or "")),
-        (_("Evidence for the count"), lambda card: card.evidence),
+        (_("Evidence for the count"), _evidence),
         (_("Engine, first version"), _since),
         (_("Asynchronous scheduling"), _scheduling),
         (_("Expected tokens per step"), _no_data),
@@ -137,7 +138,7 @@ def _card(
         chosen=chosen,
         best=verdict.method == undecided.decision.method,
         count=verdict.num_speculative_tokens if verdict.open else None,
-        because=verdict.because,
+        because=say(verdict.because),
         evidence=verdict.evidence if verdict.open else "",
         needs=_needs(facts, drafter, entry),
         needs_weights=facts.need is Need.DRAFTER,
@@ -211,6 +212,11 @@ def _drafter_text(card: MethodCard, entry: CatalogEntry) -> str:
     if names:
         return ", ".join(names)
     return _("none in the catalog") if card.needs_weights else _("none needed")
+
+
+def _evidence(card: MethodCard) -> str:
+    words = {"published": _("published"), "assumed": _("assumed")}
+    return words.get(card.evidence, "")
 
 
 def _since(card: MethodCard) -> str:

@@ -15,6 +15,7 @@ from deployments.models import (
     TeamRole,
     User,
 )
+from deployments.planning.text import Text, text
 from deployments.selectors.plans import stored_plan
 from deployments.selectors.votes import (
     OBSTACLE_SENTENCES,
@@ -107,22 +108,24 @@ def check_approval(request: ApprovalRequest) -> None:
     """
     if request.state not in {RequestState.APPROVED, RequestState.RELEASED}:
         raise NotApprovedError(
-            _("The request is “%(state)s”, so nothing may run.")
-            % {"state": request.get_state_display()}
+            text(
+                "The request is “{state}”, so nothing may run.",
+                state=Text(request.get_state_display()),
+            )
         )
     unused = request.state == RequestState.APPROVED
     if unused and request.expires_at <= timezone.now():
         raise NotApprovedError(
-            _("The approval ran out before anything started: ask for a new one.")
+            text("The approval ran out before anything started: ask for a new one.")
         )
     if stored_plan(request.plan).digest != request.digest:
-        raise NotApprovedError(_("The plan is not the one that was approved."))
+        raise NotApprovedError(text("The plan is not the one that was approved."))
     votes = list(request.approvals.select_related("user"))
     if any(vote.decision == Decision.REJECT for vote in votes):
-        raise NotApprovedError(_("Somebody rejected this plan."))
+        raise NotApprovedError(text("Somebody rejected this plan."))
     if not any(vote_counts(vote, request) for vote in votes):
         raise NotApprovedError(
-            _("No approval of this plan holds any more: ask for a new one.")
+            text("No approval of this plan holds any more: ask for a new one.")
         )
 
 

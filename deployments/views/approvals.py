@@ -24,6 +24,7 @@ from deployments.selectors.approvals import (
     waiting_lines,
 )
 from deployments.selectors.plans import stored_plan
+from deployments.selectors.texts import say_error
 from deployments.selectors.votes import team_of
 from deployments.services.approvals import decide, withdraw
 from deployments.services.errors import UseCaseError
@@ -128,7 +129,7 @@ def _refused(
     """The request as it is now, with the reason on top."""
     row = _find(request, pk)
     status = refusal_status(error)
-    return _page(request, row, form=form, status=status, error=str(error))
+    return _page(request, row, form=form, status=status, error=say_error(error))
 
 
 def _page(

@@ -16,6 +16,7 @@ from deployments.selectors.catalog import (
     families,
 )
 from deployments.selectors.planning_inputs import catalog_entry
+from deployments.selectors.texts import say_error
 from deployments.views.people import PanelRequest, person
 
 
@@ -45,7 +46,7 @@ def model(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     try:
         entry = catalog_entry(row)
     except PlanningError as error:
-        context = {"model": row, "error": str(error)}
+        context = {"model": row, "error": say_error(error)}
         return render(request, "catalog/model.html", context, status=409)
     context = {"model": row, "entry": entry, "settings": documented_settings(entry)}
     return render(request, "catalog/model.html", context)

@@ -13,6 +13,7 @@ from deployments.forms.wizard.steps import Step
 from deployments.forms.wizard.submission import SubmissionForm
 from deployments.planning.errors import PlanningError
 from deployments.planning.launch.files import launch_files
+from deployments.selectors.texts import say_error
 from deployments.selectors.wizard import WizardChoices
 from deployments.selectors.wizard_review import spec_yaml
 from deployments.services.errors import UseCaseError
@@ -85,7 +86,7 @@ def plan_submit(request: HttpRequest) -> HttpResponse:
         )
     except (UseCaseError, PlanningError) as error:
         status = refusal_status(error)
-        return _page(request, draft, status=status, problem=str(error), form=form)
+        return _page(request, draft, status=status, problem=say_error(error), form=form)
     messages.success(
         request, _("The plan is submitted. It runs once it is approved and released.")
     )

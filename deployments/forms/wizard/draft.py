@@ -12,6 +12,8 @@ from deployments.planning.errors import PlanningError
 from deployments.planning.plan import Plan
 from deployments.planning.revision import RevisionSpec, SpeculationChoice
 from deployments.planning.snapshot import ClusterSettings, HostSnapshot
+from deployments.planning.text import text
+from deployments.selectors.texts import say_error
 from deployments.selectors.wizard import wizard_choices
 from deployments.services.plans import PlanInputs, PlanningGround, ground_on_cluster
 
@@ -94,12 +96,12 @@ def read_draft(user: User, query: QueryDict, step: Step | None = None) -> Draft:
     try:
         ground = _ground(form, inputs, spec.name)
     except PlanningError as error:
-        return Draft(form=form, spec=spec, refusal=str(error))
+        return Draft(form=form, spec=spec, refusal=say_error(error))
     draft = Draft(form=form, spec=spec, inputs=inputs, ground=ground)
     try:
         return replace(draft, plan=ground.plan(spec))
     except PlanningError as error:
-        return replace(draft, refusal=str(error))
+        return replace(draft, refusal=say_error(error))
 
 
 def export_hosts(form: WizardForm) -> tuple[HostSnapshot, ...]:
@@ -140,7 +142,7 @@ def _ground(form: WizardForm, inputs: PlanInputs | None, name: str) -> PlanningG
     if inputs is not None:
         return ground_on_cluster(inputs, name)
     if form.entry is None or form.cleaned_data.get("place") == CLUSTER:
-        raise PlanningError("Choose a model and the hosts first.")
+        raise PlanningError(text("Choose a model and the hosts first."))
     return PlanningGround(
         number=1,
         model=form.entry,

@@ -29,6 +29,7 @@ from deployments.planning.errors import PlanningError
 from deployments.planning.methods import Method
 from deployments.planning.revision import Topology, Workload
 from deployments.selectors.planning_inputs import catalog_entry
+from deployments.selectors.texts import say_error
 from deployments.selectors.wizard import ClusterChoice, WizardChoices
 
 NOT_STATE = frozenset(
@@ -165,7 +166,7 @@ class WizardForm(
         try:
             self.entry = catalog_entry(row)
         except PlanningError as error:
-            self.add_error("model", str(error))
+            self.add_error("model", say_error(error))
             return
         self._check_weights(self.entry)
 
@@ -180,7 +181,7 @@ class WizardForm(
             try:
                 find(key)
             except PlanningError as error:
-                self.add_error(name, str(error))
+                self.add_error(name, say_error(error))
 
     def _check_hosts(self) -> None:
         if self.cleaned_data.get("place") != CLUSTER or "cluster" in self.errors:
