@@ -1,0 +1,1 @@
+"""Tests of what the panel says in each language."""
