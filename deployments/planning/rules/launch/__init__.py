@@ -1,0 +1,1 @@
+"""Rules over launches that people already have, the findings, and their mechanical fixes."""

@@ -1,0 +1,318 @@
+"""Flags: unknown, removed, too new, old speculative ones, values that are missing or given twice."""
+
+import difflib
+import json
+from collections.abc import Iterator
+
+from deployments.planning.canonical import Json
+from deployments.planning.engines.profile import VLLM, EngineProfile
+from deployments.planning.importing.arguments import Argument
+from deployments.planning.importing.flag_table import (
+    OLD_NAMES,
+    OLD_SPECULATIVE,
+    flag_table,
+)
+from deployments.planning.importing.launch import PYTHON_CALL
+from deployments.planning.importing.speculation import FLAG, SHORTCUTS, bracketed
+from deployments.planning.plan import Severity
+from deployments.planning.rules.launch.rule import (
+    Edit,
+    Hit,
+    LaunchRule,
+    drop_flag,
+    rule,
+    set_flag,
+)
+from deployments.planning.rules.launch.view import LaunchView
+from deployments.planning.text import text
+
+SOURCES = "vLLM and vllm-ascend sources, argument parsers, 0.8.5 to 0.33.0"
+HARMLESS = frozenset(("--disable-log-requests", "--enable-log-requests"))
+_PYTHON_ONLY = frozenset(("--enable-sleep-mode", "--use-v2-block-manager"))
+
+
+def _refuses(name: str) -> object:
+    def refuses(profile: EngineProfile) -> bool:
+        return not profile.knows(name) and not _abbreviates(profile, name)
+
+    return refuses
+
+
+def _abbreviates(profile: EngineProfile, name: str) -> bool:
+    return any(known.startswith(name) for known in (*profile.flags, *profile.switches))
+
+
+def _judged(view: LaunchView) -> Iterator[Argument]:
+    seen: set[str] = set()
+    for argument in view.launch.arguments.flags:
+        name = argument.name.partition(".")[0]
+        if name in seen or not name.startswith("--") or name == "--model":
+            continue
+        seen.add(name)
+        yield argument
+
+
+@rule(
+    code="FLAG_UNKNOWN",
+    category="unknown-flag",
+    severity=Severity.ERROR,
+    summary=text("No engine version that this panel knows takes the flag."),
+    fix=text("Check the spelling, or leave it out."),
+    source=SOURCES,
+)
+def unknown_flag(view: LaunchView) -> Iterator[Hit]:
+    """Fires on a flag that no profile knows."""
+    if view.engine.old or view.launch.program == PYTHON_CALL:
+        return
+    table = flag_table()
+    for argument in _judged(view):
+        name = argument.name.partition(".")[0]
+        if name in table.by_name or name in table.negated or name in OLD_NAMES:
+            continue
+        if any(known.startswith(name) for known in table.by_name):
+            continue
+        near = difflib.get_close_matches(name, table.by_name, n=1, cutoff=0.85)
+        yield Hit(
+            message=text("The engine does not know {flag}.", flag=argument.written),
+            fix=text("Did you mean {near}?", near=near[0]) if near else text("Leave it out."),
+            evidence=argument.written,
+            start=argument.start,
+            edits=(drop_flag(name), set_flag(near[0], True if argument.value is None else argument.value))
+            if near
+            else (),
+        )
+
+
+@rule(
+    code="FLAG_NOT_IN_VERSION",
+    category="unknown-flag",
+    severity=Severity.ERROR,
+    summary=text("The flag exists, but not in this engine version: it was removed, or came later."),
+    fix=text("Leave it out, or use a version that has it."),
+    source=SOURCES,
+    versions="by the profile of each version",
+)
+def flag_by_version(view: LaunchView) -> Iterator[Hit]:
+    """Fires on a flag that the judged version refuses."""
+    if view.engine.old or view.launch.program == PYTHON_CALL:
+        return
+    table = flag_table()
+    for argument in _judged(view):
+        name = argument.name.partition(".")[0]
+        known = name in table.by_name or name in table.negated
+        if not known or name in OLD_SPECULATIVE or name in SHORTCUTS:
+            continue
+        severity = view.refusal(_refuses(name))  # type: ignore[arg-type]
+        if severity is None:
+            continue
+        yield _not_in_version(view, argument, name, severity)
+
+
+def _not_in_version(
+    view: LaunchView, argument: Argument, name: str, severity: Severity
+) -> Hit:
+    having = [one.version for one in view.engine.profiles if one.knows(name)]
+    if view.engine.version is None and having:
+        severity = Severity.WARNING if name not in HARMLESS else severity
+    if not having:
+        message = text("No version of {engine} has {flag} any more.", engine=view.engine.name, flag=name)
+    else:
+        message = text(
+            "{flag} exists in {engine} {first} to {last} only.",
+            flag=name,
+            engine=view.engine.name,
+            first=having[0],
+            last=having[-1],
+        )
+    return Hit(
+        message=message,
+        severity=severity,
+        evidence=argument.written,
+        start=argument.start,
+        edits=(drop_flag(name),),
+    )
+
+
+@rule(
+    code="OLD_SPECULATIVE_FLAGS",
+    category="unknown-flag",
+    severity=Severity.ERROR,
+    summary=text("Flags such as --speculative-model ended with vLLM 0.8.5, which takes one --speculative-config."),
+    fix=text("Write one --speculative-config with a JSON object."),
+    source="vLLM sources 0.8.0 and 0.8.5; run with 0.32.0: unrecognized arguments",
+    versions="vLLM 0.8.5 and later",
+)
+def old_flags(view: LaunchView) -> Iterator[Hit]:
+    """Fires on old flags: an error when a newer version is named, else worth knowing."""
+    speculation = view.speculation
+    if speculation is None or not speculation.old_flags or view.launch.program == PYTHON_CALL:
+        return
+    used = [one for one in view.launch.arguments.flags if one.name in OLD_SPECULATIVE]
+    newer = view.engine.version is not None and not view.engine.old
+    yield Hit(
+        message=text(
+            "{flags} ended with vLLM 0.8.2; later versions answer: unrecognized arguments.",
+            flags=", ".join(dict.fromkeys(one.name for one in used)),
+        ),
+        severity=Severity.ERROR if newer else Severity.INFO,
+        evidence=used[0].written,
+        start=used[0].start,
+        edits=_modern(view, used),
+    )
+
+
+def _modern(view: LaunchView, used: list[Argument]) -> tuple[Edit, ...]:
+    config: dict[str, Json] = dict(view.config)
+    if isinstance(config.get("model"), str) and bracketed(str(config["model"])):
+        del config["model"]
+    if view.method and "method" not in config:
+        config = {"method": view.method, **config}
+    return (
+        *(drop_flag(one.name) for one in used),
+        set_flag(FLAG, json.dumps(config, separators=(",", ":"))),
+    )
+
+
+@rule(
+    code="SPECULATION_GIVEN_TWICE",
+    category="unknown-flag",
+    severity=Severity.ERROR,
+    summary=text("The same key stands in --speculative-config and in a --spec-... flag."),
+    fix=text("Keep one of them."),
+    source="vLLM 0.22.1 and later: are mutually exclusive",
+    versions="vLLM 0.22.1 and later",
+)
+def given_twice(view: LaunchView) -> Iterator[Hit]:
+    """Fires on a key that is given in both ways."""
+    speculation = view.speculation
+    if speculation is None or not speculation.repeated:
+        return
+    used = [one for one in view.launch.arguments.flags if one.name in SHORTCUTS]
+    if used:
+        yield Hit(
+            message=text(
+                "{keys} stand in --speculative-config and in {flag} too; they are mutually exclusive.",
+                keys=", ".join(speculation.repeated),
+                flag=used[0].name,
+            ),
+            evidence=used[0].written,
+            start=used[0].start,
+            edits=tuple(drop_flag(one.name) for one in used),
+        )
+
+
+@rule(
+    code="SHORTCUT_NOT_IN_VERSION",
+    category="unknown-flag",
+    severity=Severity.ERROR,
+    summary=text("--spec-method, --spec-model and --spec-tokens exist since vLLM 0.22.1."),
+    fix=text("Write one --speculative-config with a JSON object."),
+    source=SOURCES,
+    versions="before vLLM 0.22.1",
+)
+def early_shortcut(view: LaunchView) -> Iterator[Hit]:
+    """Fires on a shortcut that the version does not have."""
+    used = [one for one in view.launch.arguments.flags if one.name in SHORTCUTS]
+    for argument in used[:1]:
+        severity = view.refusal(_refuses(argument.name))  # type: ignore[arg-type]
+        if severity is not None:
+            yield Hit(
+                message=text("{flag} exists since vLLM 0.22.1.", flag=argument.name),
+                severity=severity,
+                evidence=argument.written,
+                start=argument.start,
+                edits=(
+                    *(drop_flag(one.name) for one in used),
+                    set_flag(FLAG, json.dumps(view.config, separators=(",", ":"))),
+                ),
+            )
+
+
+@rule(
+    code="FLAG_WITHOUT_VALUE",
+    category="unknown-flag",
+    severity=Severity.ERROR,
+    summary=text("A flag that takes a value has none."),
+    fix=text("Write the value behind it."),
+    source=SOURCES,
+)
+def without_value(view: LaunchView) -> Iterator[Hit]:
+    """Fires on a flag whose value is missing."""
+    table = flag_table()
+    for argument in view.launch.arguments.flags:
+        flag = table.flag(argument.name)
+        if flag is None or argument.value is not None or flag.optional:
+            continue
+        if table.takes_value(argument.name):
+            yield Hit(
+                message=text("{flag} takes a value, and none follows.", flag=argument.written),
+                evidence=argument.written,
+                start=argument.start,
+            )
+
+
+@rule(
+    code="FLAG_REPEATED",
+    category="other",
+    severity=Severity.INFO,
+    summary=text("A flag is given more than once; the last value counts."),
+    fix=text("Keep one."),
+    source="Python argparse",
+)
+def repeated(view: LaunchView) -> Iterator[Hit]:
+    """Fires on a flag with two different values."""
+    table = flag_table()
+    seen: dict[str, str | None] = {}
+    for argument in view.launch.arguments.flags:
+        if argument.name in seen and not table.takes_several(argument.name):
+            yield Hit(
+                message=text("{flag} is given more than once; the last value counts.", flag=argument.name),
+                severity=Severity.INFO,
+                evidence=argument.written,
+                start=argument.start,
+            )
+        seen[argument.name] = argument.value
+
+
+@rule(
+    code="CHOICE_UNKNOWN",
+    category="unknown-flag",
+    severity=Severity.ERROR,
+    summary=text("A flag takes one of a few words, and this is none of them."),
+    fix=text("Use one of the words that the message names."),
+    source=SOURCES,
+    versions="by the profile of each version",
+)
+def unknown_choice(view: LaunchView) -> Iterator[Hit]:
+    """Fires on a value outside the choices of the judged version."""
+    profile = view.engine.profile or (None if view.engine.old else view.engine.newest)
+    if profile is None or view.ascend or profile.engine != VLLM:
+        return
+    for argument in view.launch.arguments.flags:
+        flag = profile.flag(argument.name)
+        value = view.launch.value(argument.name)
+        if flag is None or not flag.choices or value is None or "$" in value or flag.many:
+            continue
+        if view.engine.version is None or value in flag.choices:
+            continue
+        near = difflib.get_close_matches(value, flag.choices, n=1, cutoff=0.7)
+        if near:
+            yield Hit(
+                message=text("{flag} does not take {value}.", flag=argument.name, value=value),
+                fix=text("Did you mean {near}?", near=near[0]),
+                evidence=value,
+                start=argument.start,
+                edits=(set_flag(argument.name, near[0]),),
+            )
+
+
+FLAG_RULES: tuple[LaunchRule, ...] = (
+    unknown_flag,
+    flag_by_version,
+    old_flags,
+    given_twice,
+    early_shortcut,
+    without_value,
+    repeated,
+    unknown_choice,
+)

@@ -1,0 +1,198 @@
+"""Judges an existing launch: reads it, settles engine and platform, applies every rule."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from deployments.planning.canonical import Json
+from deployments.planning.importing.launch import Launch
+from deployments.planning.importing.reader import ImportedInput, read_launches
+from deployments.planning.plan import Severity
+from deployments.planning.rules.launch.ascend import ASCEND_RULES
+from deployments.planning.rules.launch.budget import BUDGET_RULES
+from deployments.planning.rules.launch.count import COUNT_RULES
+from deployments.planning.rules.launch.disaggregation import DISAGGREGATION_RULES
+from deployments.planning.rules.launch.drafter import DRAFTER_RULES
+from deployments.planning.rules.launch.environment import ENVIRONMENT_RULES
+from deployments.planning.rules.launch.families import last_part
+from deployments.planning.rules.launch.fixer import correction_of
+from deployments.planning.rules.launch.flags import FLAG_RULES
+from deployments.planning.rules.launch.graph import GRAPH_RULES
+from deployments.planning.rules.launch.known import NO_MODELS, KnownModels
+from deployments.planning.rules.launch.keys import KEY_RULES
+from deployments.planning.rules.launch.method import METHOD_RULES
+from deployments.planning.rules.launch.observation import (
+    BENCHMARK_CARDS,
+    OBSERVATION_RULES,
+    benchmark_hits,
+)
+from deployments.planning.rules.launch.pairs import CODES, pair_hits
+from deployments.planning.rules.launch.parallel import PARALLEL_RULES
+from deployments.planning.rules.launch.quoting import QUOTING_RULES
+from deployments.planning.rules.launch.remarks import remark_findings
+from deployments.planning.rules.launch.rule import Hit, LaunchFinding, LaunchRule
+from deployments.planning.rules.launch.scheduling import SCHEDULING_RULES
+from deployments.planning.rules.launch.settings import (
+    LintSettings,
+    platform_of,
+    settled_engine,
+)
+from deployments.planning.rules.launch.surroundings import SURROUNDING_RULES
+from deployments.planning.rules.launch.versions import version_findings
+from deployments.planning.rules.launch.view import LaunchView
+
+RULES: tuple[LaunchRule, ...] = (
+    *QUOTING_RULES,
+    *FLAG_RULES,
+    *KEY_RULES,
+    *METHOD_RULES,
+    *DRAFTER_RULES,
+    *COUNT_RULES,
+    *GRAPH_RULES,
+    *BUDGET_RULES,
+    *PARALLEL_RULES,
+    *SCHEDULING_RULES,
+    *DISAGGREGATION_RULES,
+    *SURROUNDING_RULES,
+    *ASCEND_RULES,
+    *ENVIRONMENT_RULES,
+    *OBSERVATION_RULES,
+)
+_RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
+_VERDICTS = ("reject", "warn", "accept")
+_ASCEND_CATEGORY = {"cudagraph": "ascend-graph"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LintReport:
+    """What is right and wrong about an input."""
+
+    source: ImportedInput
+    findings: tuple[LaunchFinding, ...]
+
+    @property
+    def verdict(self) -> str:
+        """``reject`` with an error, ``warn`` with a warning, else ``accept``."""
+        return _VERDICTS[min((_RANK[one.severity] for one in self.findings), default=2)]
+
+    @property
+    def document(self) -> dict[str, Json]:
+        """The object that ``lint_launch`` prints, diagnoses left out."""
+        return {
+            "verdict": self.verdict,
+            "launches": [one.document for one in self.source.launches],
+            "findings": [one.document for one in self.findings],
+        }
+
+
+def lint(
+    content: bytes | str,
+    settings: LintSettings | None = None,
+    known: KnownModels = NO_MODELS,
+) -> LintReport:
+    """Judge an input of any kind; errors first, in an order that never changes.
+
+    Raises:
+        UnreadableLaunchError: it is too large, nested too deeply or no text.
+    """
+    source = read_launches(content)
+    chosen = settings or LintSettings()
+    views = [
+        _view(source, launch, index, chosen, known)
+        for index, launch in enumerate(source.launches)
+    ]
+    found = [*remark_findings(source), *version_findings(views)]
+    for view in views:
+        found.extend(_judged(view))
+    found.extend(_pairs(views))
+    found.extend(_benchmarks(source))
+    unique = dict.fromkeys(found)
+    return LintReport(source=source, findings=tuple(sorted(unique, key=_order)))
+
+
+def _order(one: LaunchFinding) -> tuple[int, int, int, str, str]:
+    return (_RANK[one.severity], one.line or 0, one.launch or 0, one.code, one.evidence)
+
+
+def _view(
+    source: ImportedInput,
+    launch: Launch,
+    index: int,
+    settings: LintSettings,
+    known: KnownModels,
+) -> LaunchView:
+    engine = settled_engine(launch, settings)
+    platform, chip = platform_of(launch, settings, engine)
+    return LaunchView(
+        launch=launch,
+        index=index,
+        source=source,
+        engine=engine,
+        platform=platform,
+        chip=chip,
+        target=known.find(launch.scope.resolve(launch.model)) if launch.model else None,
+        known=known,
+    )
+
+
+def _judged(view: LaunchView) -> Iterator[LaunchFinding]:
+    for one in RULES:
+        for hit in one.check(view):
+            yield _finding(view, one, hit)
+
+
+def _finding(view: LaunchView, one: LaunchRule, hit: Hit) -> LaunchFinding:
+    category = one.category
+    if view.ascend:
+        category = _ASCEND_CATEGORY.get(category, category)
+    return LaunchFinding(
+        code=one.code,
+        category=category,
+        severity=hit.severity or one.severity,
+        message=hit.message,
+        fix=hit.fix or one.fix,
+        source=one.source,
+        evidence=hit.evidence,
+        line=view.source.line(hit.start),
+        launch=view.index,
+        correction=correction_of(view.source, view.launch, hit.edits),
+        edits=hit.edits,
+    )
+
+
+def _pairs(views: list[LaunchView]) -> Iterator[LaunchFinding]:
+    prefills = [view for view in views if view.role == "prefill"]
+    decodes = [view for view in views if view.role == "decode"]
+    for prefill in prefills[:64]:
+        for decode in decodes[:64]:
+            if last_part(prefill.model) != last_part(decode.model):
+                continue
+            for code, hit, severity in pair_hits(prefill, decode):
+                category, _summary, fix, source = CODES[code]
+                yield LaunchFinding(
+                    code=code,
+                    category=category,
+                    severity=severity,
+                    message=hit.message,
+                    fix=fix,
+                    source=source,
+                    evidence=hit.evidence,
+                    line=decode.source.line(hit.start),
+                    launch=decode.index,
+                )
+
+
+def _benchmarks(source: ImportedInput) -> Iterator[LaunchFinding]:
+    for launch in source.benchmarks:
+        for code, hit in benchmark_hits(launch):
+            category, _summary, fix, origin = BENCHMARK_CARDS[code]
+            yield LaunchFinding(
+                code=code,
+                category=category,
+                severity=Severity.ERROR,
+                message=hit.message,
+                fix=fix,
+                source=origin,
+                evidence=hit.evidence,
+                line=source.line(hit.start),
+                edits=hit.edits,
+            )
