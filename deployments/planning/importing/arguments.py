@@ -75,7 +75,9 @@ class _Reader:
             return self._attached(word, name, written, inline)
         joined = re.fullmatch(r"-(O|tp|pp|dp)(\d+)", word.text)
         if joined:
-            return self._attached(word, self.table.canonical("-" + joined[1]), word.text, joined[2])
+            return self._attached(
+                word, self.table.canonical("-" + joined[1]), word.text, joined[2]
+            )
         takes = self.table.takes_value(name)
         values = [] if takes is False else list(self._values(name, known=takes is True))
         return Argument(

@@ -151,9 +151,7 @@ def _command(
         return None
     expanded = tuple(_expanded(kept, scope, remarks))
     seen = {**scope.exported, **environment}
-    return Command(
-        words=expanded, environment=seen, scope=scope, redirected=redirected
-    )
+    return Command(words=expanded, environment=seen, scope=scope, redirected=redirected)
 
 
 def _assign(
@@ -172,9 +170,7 @@ def _assign(
         start=word.start + offset if word.has_place else -1,
     )
     if operator == "+=" and name in scope.values:
-        value = replace(
-            value, text=scope.values[name].text + text, start=-1, end=-1
-        )
+        value = replace(value, text=scope.values[name].text + text, start=-1, end=-1)
     scope.values[name] = value
     environment[name] = value
     if exporting:
@@ -207,9 +203,7 @@ def _assign_array(scope: Scope, written: str, members: tuple[Word, ...]) -> None
     scope.arrays[name] = (*before, *members)
 
 
-def _expanded(
-    words: list[Word], scope: Scope, remarks: list[Remark]
-) -> Iterator[Word]:
+def _expanded(words: list[Word], scope: Scope, remarks: list[Remark]) -> Iterator[Word]:
     for word in words:
         array = _ARRAY_USE.fullmatch(word.text)
         if array and array[1] in scope.arrays:

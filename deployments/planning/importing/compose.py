@@ -79,7 +79,9 @@ class _Reader:
         files = values.get("env_file")
         return Service(
             container=self._container(values, node, name, entrypoint),
-            environment=self._environment(values.get("environment") or values.get("env")),
+            environment=self._environment(
+                values.get("environment") or values.get("env")
+            ),
             words=(*(entrypoint or ()), *self._command(command)),
             environment_file=scalar(files)
             or next((scalar(one) for one in items(files)), None),
@@ -151,7 +153,9 @@ class _Reader:
     def _texts(node: Node | None) -> list[str]:
         return [text for text in (scalar(one) for one in items(node)) if text]
 
-    def _mounts(self, node: Node | None, host: dict[str, Node]) -> list[tuple[str, str]]:
+    def _mounts(
+        self, node: Node | None, host: dict[str, Node]
+    ) -> list[tuple[str, str]]:
         found = [read_mount(text) for text in self._texts(node)]
         found += [read_mount(text) for text in self._texts(host.get("Binds"))]
         for member in items(node):
@@ -165,12 +169,16 @@ class _Reader:
         found = [port for text in self._texts(node) for port in read_port(text)]
         for member in items(node):
             pair = entries(member)
-            target, published = scalar(pair.get("target")), scalar(pair.get("published"))
+            target, published = (
+                scalar(pair.get("target")),
+                scalar(pair.get("published")),
+            )
             if target and target.isdigit() and len(target) < 6:
                 outside = published if published and published.isdigit() else None
                 found.append(
                     PublishedPort(
-                        host=int(outside[:6]) if outside else None, container=int(target)
+                        host=int(outside[:6]) if outside else None,
+                        container=int(target),
                     )
                 )
         return found
@@ -185,7 +193,9 @@ class _Reader:
         for device in items(reserved.get("devices")):
             pair = entries(device)
             ids = self._texts(pair.get("device_ids"))
-            return f"device={','.join(ids)}" if ids else scalar(pair.get("count")) or "all"
+            return (
+                f"device={','.join(ids)}" if ids else scalar(pair.get("count")) or "all"
+            )
         limits = entries(entries(values.get("resources")).get("limits"))
         for name in _GPU_RESOURCES:
             if scalar(limits.get(name)):

@@ -81,7 +81,11 @@ def _option(words: tuple[Word, ...], at: int, options: _Options) -> int:
     if word.text in _SWITCHES:
         options.add(word.text, "true", word)
         return 1
-    if word.text[:2] in _SHORT and not word.text.startswith("--") and len(word.text) > 2:
+    if (
+        word.text[:2] in _SHORT
+        and not word.text.startswith("--")
+        and len(word.text) > 2
+    ):
         options.add(word.text[:2], word.text[2:], word)
         return 1
     if at + 1 < len(words):

@@ -8,7 +8,16 @@ from enum import StrEnum
 from deployments.planning.canonical import Json
 
 LONGEST_VALUE = 20_000
-_SMART = str.maketrans({"\u201c": '"', "\u201d": '"', "\u2018": "'", "\u2019": "'", "\uff1a": ":", "\uff0c": ","})
+_SMART = str.maketrans(
+    {
+        "\u201c": '"',
+        "\u201d": '"',
+        "\u2018": "'",
+        "\u2019": "'",
+        "\uff1a": ":",
+        "\uff0c": ",",
+    }
+)
 _TOKEN = re.compile(
     r"""\s*(?:(?P<punct>[{}\[\],:])|"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>(?:[^'\\]|\\.)*)'|(?P<bare>[^\s{}\[\],:"']+))"""
 )
@@ -83,7 +92,9 @@ def _attempts(text: str, plain: str) -> list[tuple[Damage, str]]:
             (Damage.QUOTES_INSIDE, inner.replace('\\"', '"')),
         ]
     if "\\" in plain:
-        attempts.append((Damage.BACKSLASHES, plain.replace('\\"', '"').replace("\\\\", "\\")))
+        attempts.append(
+            (Damage.BACKSLASHES, plain.replace('\\"', '"').replace("\\\\", "\\"))
+        )
     if plain != text.strip():
         attempts.append((Damage.SMART_QUOTES, plain))
     missing = plain.count("{") - plain.count("}")

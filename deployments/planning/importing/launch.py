@@ -79,7 +79,10 @@ class Launch:
                 found[one.name] = value
                 continue
             before = found[one.name]
-            found[one.name] = [*(before if isinstance(before, list) else [before]), value]
+            found[one.name] = [
+                *(before if isinstance(before, list) else [before]),
+                value,
+            ]
         return found
 
     @property
@@ -151,7 +154,9 @@ def whole_number(text: str | None) -> int | None:
     """Read ``64``, ``8k`` (8,000) or ``8K`` (8,192); ``None`` for anything else."""
     if text is None or not text or len(text) > 12:
         return None
-    digits, factor = (text[:-1], _FACTORS[text[-1]]) if text[-1] in _FACTORS else (text, 1)
+    digits, factor = (
+        (text[:-1], _FACTORS[text[-1]]) if text[-1] in _FACTORS else (text, 1)
+    )
     if not digits.isascii() or not digits.removeprefix("-").isdigit():
         return None
     return int(digits) * factor

@@ -14,6 +14,7 @@ from deployments.planning.importing.words import (
     Token,
     Word,
 )
+from deployments.planning.text import text
 
 _PLAIN = re.compile(r"[^\s'\"\\$`|&;()<>{}#]+")
 _BLANK = re.compile(r"(?:[ \t\r\f\v\u00a0\u3000]|\\\r?\n|`\r?\n)+")
@@ -48,7 +49,10 @@ class Lexer:
         while self.at < self.end:
             if len(self.tokens) > MOST_WORDS:
                 raise UnreadableLaunchError(
-                    f"The input has more than {MOST_WORDS} words; paste the launch command alone."
+                    text(
+                        "The input has more than {most} words; paste the launch command alone.",
+                        most=MOST_WORDS,
+                    )
                 )
             if self._line_start and self._skip_line():
                 continue
@@ -195,9 +199,7 @@ class Lexer:
         stop = self._closing(mark)
         if stop is None:
             self.remarks.append(
-                Remark(
-                    kind=RemarkKind.QUOTE_NOT_CLOSED, start=self.at, end=self.at + 1
-                )
+                Remark(kind=RemarkKind.QUOTE_NOT_CLOSED, start=self.at, end=self.at + 1)
             )
             stop = self._line_stop()
         inside = self.text[self.at + 1 : stop]
@@ -217,7 +219,9 @@ class Lexer:
 
     def _escaped(self, position: int) -> bool:
         count = 0
-        while position - 1 - count > self.at and self.text[position - 1 - count] == "\\":
+        while (
+            position - 1 - count > self.at and self.text[position - 1 - count] == "\\"
+        ):
             count += 1
         return count % 2 == 1
 

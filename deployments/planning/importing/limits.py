@@ -1,6 +1,7 @@
 """How much of an input is read, and the error that says when it is too much."""
 
 from deployments.planning.errors import PlanningError
+from deployments.planning.text import text
 
 LARGEST_BYTES = 1_000_000
 """An input of a launch, log included."""
@@ -40,7 +41,9 @@ class Budget:
         self._left -= steps
         if self._left < 0:
             raise UnreadableLaunchError(
-                "The input takes too long to read; paste the launch command alone."
+                text(
+                    "The input takes too long to read; paste the launch command alone."
+                )
             )
 
 
@@ -52,11 +55,15 @@ def decoded(content: bytes) -> str:
     """
     if len(content) > LARGEST_BYTES:
         raise UnreadableLaunchError(
-            f"The input has {len(content)} bytes; {LARGEST_BYTES} is the most. Paste the launch "
-            "command without its log."
+            text(
+                "The input has {size} bytes; {most} is the most. Paste the launch command "
+                "without its log.",
+                size=len(content),
+                most=LARGEST_BYTES,
+            )
         )
     if b"\0" in content:
         raise UnreadableLaunchError(
-            "The input is not text; give a script, a command or a compose file."
+            text("The input is not text; give a script, a command or a compose file.")
         )
     return content.decode("utf-8", errors="replace").removeprefix("\ufeff")

@@ -31,9 +31,7 @@ def other_speculation(program: str, arguments: Arguments) -> Speculation | None:
     for one in arguments.flags:
         if one.name in names and one.value is not None:
             config[names[one.name]] = (
-                int(one.value)
-                if re.fullmatch(r"-?\d{1,9}", one.value)
-                else one.value
+                int(one.value) if re.fullmatch(r"-?\d{1,9}", one.value) else one.value
             )
     method, count, model = (
         config.get(key) for key in ("method", "num_speculative_tokens", "model")

@@ -56,7 +56,9 @@ def find_program(words: tuple[Word, ...]) -> Found | None:
 def find_script(words: tuple[Word, ...]) -> Word | None:
     """Return the script behind ``bash -c``."""
     for index, word in enumerate(words[:-2]):
-        if _SHELL.fullmatch(word.text) and _SHELL_OPTION.fullmatch(words[index + 1].text):
+        if _SHELL.fullmatch(word.text) and _SHELL_OPTION.fullmatch(
+            words[index + 1].text
+        ):
             return words[index + 2]
     return None
 

@@ -41,6 +41,7 @@ from deployments.planning.importing.yaml_nodes import (
     read_documents,
     scalar,
 )
+from deployments.planning.text import text
 
 _OUTPUT = re.compile(r"^-{2,} ?output ?-{2,}[ \t\r]*$", re.MULTILINE | re.IGNORECASE)
 _SERVICES = re.compile(r"^services[ \t]*:", re.MULTILINE)
@@ -74,7 +75,9 @@ def read_launches(content: bytes | str) -> ImportedInput:
     Raises:
         UnreadableLaunchError: it is too large, nested too deeply or no text.
     """
-    text = decoded(content.encode("utf-8", "replace") if isinstance(content, str) else content)
+    text = decoded(
+        content.encode("utf-8", "replace") if isinstance(content, str) else content
+    )
     mark = _OUTPUT.search(text)
     end = mark.start() if mark else len(text)
     reader = _Reader(text, end)
@@ -163,7 +166,9 @@ class _Reader:
         node = top if hasattr(top, "start_mark") else None
         if node is None:
             return False
-        texts = [scalar(one) for one in getattr(node, "value", []) if hasattr(one, "value")]
+        texts = [
+            scalar(one) for one in getattr(node, "value", []) if hasattr(one, "value")
+        ]
         values = entries(node)  # type: ignore[arg-type]
         if values and "model" in values:
             words = tuple(_config_words(values))
@@ -186,7 +191,9 @@ class _Reader:
                     text=service.environment_file,
                 )
             )
-        self._in_container(service.words, service.environment, Scope(), container, None, 0)
+        self._in_container(
+            service.words, service.environment, Scope(), container, None, 0
+        )
 
     def _in_container(
         self,
@@ -275,7 +282,9 @@ class _Reader:
         container: Container | None,
         depth: int,
     ) -> None:
-        inside = self.text[script.start + 1 : script.end - 1] if script.has_place else None
+        inside = (
+            self.text[script.start + 1 : script.end - 1] if script.has_place else None
+        )
         if inside == script.text:
             commands, remarks = read_commands(
                 self.text, script.start + 1, script.end - 1, self.budget
@@ -306,7 +315,10 @@ class _Reader:
     ) -> None:
         if len(self.launches) + len(self.benchmarks) >= MOST_LAUNCHES:
             raise UnreadableLaunchError(
-                f"The input starts more than {MOST_LAUNCHES} servers; give fewer at once."
+                text(
+                    "The input starts more than {most} servers; give fewer at once.",
+                    most=MOST_LAUNCHES,
+                )
             )
         arguments = read_arguments(words)
         model, word = _model(program, arguments)
@@ -325,7 +337,9 @@ class _Reader:
             container=container,
             redirected=redirected,
         )
-        kind = self.benchmarks if program in (BENCHMARK, MISSING_MODULE) else self.launches
+        kind = (
+            self.benchmarks if program in (BENCHMARK, MISSING_MODULE) else self.launches
+        )
         kind.append(launch)
 
 

@@ -12,6 +12,7 @@ from deployments.planning.importing.limits import (
     UnreadableLaunchError,
 )
 from deployments.planning.importing.words import Word
+from deployments.planning.text import Text, text
 
 Node = yaml.nodes.Node
 _Loader: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -20,53 +21,61 @@ _Loader: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 class YamlBrokenError(UnreadableLaunchError):
     """The text is no YAML; ``line`` is where, counted from 1."""
 
-    def __init__(self, message: str, line: int) -> None:
+    def __init__(self, message: Text, line: int) -> None:
         """Keep the line."""
         super().__init__(message)
         self.line = line
 
 
-def read_documents(text: str) -> list[Node]:
+def read_documents(source: str) -> list[Node]:
     """Return the top nodes of every document.
 
     Raises:
         UnreadableLaunchError: it is too large or too deep, or (YamlBrokenError) no YAML.
     """
-    if len(text) > LARGEST_YAML_CHARACTERS:
+    if len(source) > LARGEST_YAML_CHARACTERS:
         raise UnreadableLaunchError(
-            f"The YAML has more than {LARGEST_YAML_CHARACTERS} characters; give one compose file."
+            text(
+                "The YAML has more than {most} characters; give one compose file.",
+                most=LARGEST_YAML_CHARACTERS,
+            )
         )
-    _refuse_deep(text)
+    _refuse_deep(source)
     try:
-        return [node for node in yaml.compose_all(text, Loader=_Loader) if node]
+        return [node for node in yaml.compose_all(source, Loader=_Loader) if node]
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else 1
-        problem = getattr(error, "problem", None) or "it is not YAML"
+        problem = getattr(error, "problem", None) or text("it is not YAML")
         raise YamlBrokenError(
-            f"The YAML cannot be read at line {line}: {problem}.", line
+            text(
+                "The YAML cannot be read at line {line}: {problem}.",
+                line=line,
+                problem=problem,
+            ),
+            line,
         ) from error
     except RecursionError as error:
-        raise UnreadableLaunchError(
-            "The YAML is nested too deeply to be a compose file."
-        ) from error
+        raise UnreadableLaunchError(_too_deep()) from error
 
 
-def _refuse_deep(text: str) -> None:
+def _too_deep() -> Text:
+    return text("The YAML is nested too deeply to be a compose file.")
+
+
+def _refuse_deep(source: str) -> None:
     depth = deepest = 0
-    for character in text:
+    for character in source:
         if character in "[{":
             depth += 1
             deepest = max(deepest, depth)
         elif character in "]}":
             depth = max(0, depth - 1)
     indents = max(
-        (len(line) - len(line.lstrip(" -")) for line in text.split("\n")), default=0
+        (len(line) - len(line.lstrip(" -")) for line in source.split("\n")), default=0
     )
     if deepest > DEEPEST_VALUE * 4 or indents > 400:
-        raise UnreadableLaunchError(
-            "The YAML is nested too deeply to be a compose file."
-        )
+        raise UnreadableLaunchError(_too_deep())
 
 
 def entries(node: Node | None) -> dict[str, Node]:
@@ -127,7 +136,10 @@ def walk(top: Node, budget: Budget) -> Iterator[Node]:
         seen.add(id(node))
         if len(seen) > MOST_NODES:
             raise UnreadableLaunchError(
-                f"The YAML has more than {MOST_NODES} values; give one compose file."
+                text(
+                    "The YAML has more than {most} values; give one compose file.",
+                    most=MOST_NODES,
+                )
             )
         budget.spend(1)
         if isinstance(node, yaml.MappingNode):
