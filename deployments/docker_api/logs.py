@@ -29,6 +29,7 @@ from deployments.docker_api.increments import (
     newest_anchor,
 )
 from deployments.docker_api.transport import get
+from deployments.planning.text import text
 
 __all__ = [
     "LogIncrement",
@@ -230,6 +231,6 @@ def _open(
         engine.host,
         engine.socket_path,
         path,
-        act=f"read the log of {container_id[:12]}",
+        act=text("read the log of {container}", container=container_id[:12]),
         timeout_s=READ_TIMEOUT_S,
     )

@@ -19,6 +19,7 @@ from deployments.models import (
     ReplicaState,
 )
 from deployments.planning.text import NOTHING, sentences, text
+from deployments.selectors.plans import stored_plan
 from deployments.services.observation import (
     look_at,
     store_observation,
@@ -27,7 +28,12 @@ from deployments.services.observation import (
 from deployments.services.rollout.failures import exit_failure
 from deployments.services.rollout.journal import note
 from deployments.services.rollout.outcomes import StepFailedError
-from deployments.services.rollout.rollout import release_bookings, save_observed
+from deployments.services.rollout.probe import endpoint_of, is_healthy
+from deployments.services.rollout.rollout import (
+    members_of,
+    release_bookings,
+    save_observed,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +72,7 @@ def _settled(host: Host) -> QuerySet[Replica]:
         .exclude(container_id="")
         .exclude(state=ReplicaState.REMOVED)
         .exclude(release__deployment__in=changing)
-        .select_related("release__deployment", "host")
+        .select_related("release__deployment", "release__plan", "host")
     )
 
 
@@ -81,17 +87,26 @@ def _look_at_replica(engine: Engine, replica: Replica) -> None:
     before, started_before = replica.state, replica.started_at
     facts = inspect_container(engine, replica.container_id)
     running = facts is not None and facts.running
-    failure = None
-    if not running and replica.release.state == ReleaseState.LIVE:
-        failure = _why(engine, facts)
+    live = replica.release.state == ReleaseState.LIVE
+    failure = _why(engine, facts) if live and not running else None
+    ready = live and running and _answers(replica)
     with transaction.atomic():
         save_observed(replica, facts)
+        Replica.objects.filter(pk=replica.pk).update(ready=ready)
         if not running:
             release_bookings(replica)
         if failure is not None:
             _fail_live(replica, failure)
         elif running and facts is not None:
             _warn(replica, facts, before, started_before)
+
+
+def _answers(replica: Replica) -> bool:
+    """Whether it is healthy now; shown, and no reason to restart anything."""
+    members = members_of(replica.release, stored_plan(replica.release.plan))
+    member = next(one for one in members if one.row.pk == replica.pk)
+    endpoint = endpoint_of(member)
+    return endpoint is None or is_healthy(endpoint)
 
 
 def _why(engine: Engine, facts: ContainerFacts | None) -> StepFailedError:
@@ -130,16 +145,21 @@ def _warn(
 ) -> None:
     """Say what somebody did outside the panel; never fight with them."""
     message = NOTHING
-    names = {"name": replica.container_name, "host": replica.host.name}
+    name, host = replica.container_name, replica.host.name
     if facts.state == "paused":
-        message = text("{name} on {host} was paused outside the panel.", **names)
+        message = text(
+            "{name} on {host} was paused outside the panel.", name=name, host=host
+        )
     elif replica.release.state != ReleaseState.LIVE and before != ReplicaState.RUNNING:
         message = text(
             "{name} on {host} was started outside the panel; the release has ended.",
-            **names,
+            name=name,
+            host=host,
         )
     elif started_before not in {"", facts.started_at}:
-        message = text("{name} on {host} was restarted outside the panel.", **names)
+        message = text(
+            "{name} on {host} was restarted outside the panel.", name=name, host=host
+        )
     if message and message not in replica.release.warning:
         warnings = sentences(replica.release.warning, message)
         Release.objects.filter(pk=replica.release_id).update(warning=warnings)

@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from deployments.planning.text import Text, text
+
 LONGEST_LINE = 64 * 1024
 NO_ENGINE = "-"
 
@@ -71,7 +73,7 @@ class MetricsReading:
     engines: dict[str, EngineCounters]
     totals: MetricsTotals | None
     consistent: bool | None
-    notes: tuple[str, ...]
+    notes: tuple[Text, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +109,13 @@ class _Engine:
         return None if value is None else int(value)
 
 
-def read_metrics(text: str) -> MetricsReading:
+def read_metrics(exposition: str) -> MetricsReading:
     """Read Prometheus text, or a table of labels and values pasted from a query page.
 
     ``*_created`` series are times and are never counted. Sums run over every label but engine
     and model. Values beyond 2**53, ``NaN`` and infinities are left out and noted.
     """
-    points, notes = _points(text)
+    points, notes = _points(exposition)
     backends = {point.backend for point in points}
     relevant = [
         (kind, point)
@@ -126,7 +128,7 @@ def read_metrics(text: str) -> MetricsReading:
     consistent = _is_consistent(engines.values(), notes)
     if several:
         notes.append(
-            "Several models share this endpoint: their counters are not added up."
+            text("Several models share this endpoint: their counters are not added up.")
         )
     return MetricsReading(
         backend=_BACKEND_NAMES[min(backends)] if len(backends) == 1 else None,
@@ -138,10 +140,10 @@ def read_metrics(text: str) -> MetricsReading:
     )
 
 
-def _points(text: str) -> tuple[list[_Point], list[str]]:
+def _points(exposition: str) -> tuple[list[_Point], list[Text]]:
     points: list[_Point] = []
     unreadable = 0
-    for line in text.split("\n"):
+    for line in exposition.split("\n"):
         if "spec_decode" not in line and ":" not in line:
             continue
         series = _SERIES.match(line[:LONGEST_LINE])
@@ -153,7 +155,9 @@ def _points(text: str) -> tuple[list[_Point], list[str]]:
         elif series["name"].removesuffix("_total") in _COUNTERS:
             unreadable += 1
     notes = (
-        [f"{unreadable} speculative series have no usable value."] if unreadable else []
+        [text("{count} speculative series have no usable value.", count=unreadable)]
+        if unreadable
+        else []
     )
     return points, notes
 
@@ -253,7 +257,7 @@ def _sum(values: Iterable[int | None]) -> int | None:
     return sum(amounts) if amounts and len(amounts) == len(known) else None
 
 
-def _is_consistent(engines: Iterable[_Engine], notes: list[str]) -> bool | None:
+def _is_consistent(engines: Iterable[_Engine], notes: list[Text]) -> bool | None:
     """Compare the counters with each other, as far as they are exported."""
     checks: list[bool] = []
     for engine in engines:
@@ -266,5 +270,5 @@ def _is_consistent(engines: Iterable[_Engine], notes: list[str]) -> bool | None:
     if not checks:
         return None
     if not all(checks):
-        notes.append("The speculative counters contradict each other.")
+        notes.append(text("The speculative counters contradict each other."))
     return all(checks)

@@ -17,7 +17,7 @@ pairs two tokens apart and 17 four apart, EAGLE on 4 and 1, MTP on 1 pair and 2 
 """
 USUAL_DECAY = 0.975
 LOOKS_UP = (Method.SUFFIX, Method.NGRAM, Method.NGRAM_GPU)
-SEED_REASON = (
+SEED_REASON = text(
     "rate x count / (1 + count x cost) leaves out the token that the target model itself adds in "
     "every step, so it says 'slower' for every deployment with one draft token, and it knows "
     "nothing of concurrency."

@@ -3,6 +3,7 @@
 from deployments.planning.methods import Method
 from deployments.planning.speedup.shape import ModelShape
 from deployments.planning.speedup.step_time import Serving
+from deployments.planning.text import Text, text
 
 LARGEST_MEASURED_CONCURRENCY = 64
 LARGE_MIXTURE_PARAMETERS = 100e9
@@ -27,30 +28,40 @@ def covered(shape: ModelShape, serving: Serving, method: Method) -> int:
 
 def warnings(
     shape: ModelShape, serving: Serving, method: Method, highest: int
-) -> tuple[str, ...]:
+) -> tuple[Text, ...]:
     """Return what the measurements do not tell about this case."""
     device = serving.accelerator
-    ascend = device.platform.startswith("ascend")
     named = {
-        "No published measurement with its acceptance has more than 64 concurrent sequences: "
-        "measure first above that.": highest > LARGEST_MEASURED_CONCURRENCY,
-        "Large mixture-of-experts models under load are hardly measured, and single reports lose "
-        "from about 32 concurrent sequences on: measure first above 16.": _large_mixture(
-            shape
-        )
-        and highest > LARGE_MIXTURE_CONCURRENCY,
-        "Ascend is measured with suffix on one model only; this is an estimate.": ascend,
-        f"Public figures of {device.title} disagree or are missing ({device.source}): "
-        "use a measured bandwidth if there is one.": not device.reliable,
-        f"No usable published pair of measurements drafts with {method.value}.": method
-        not in MEASURED_METHODS,
-        "Only three published rows have contexts above 16,000 tokens.": serving.context_tokens
-        > LONG_CONTEXT,
-        f"Derived from the model's size, for want of a document: {', '.join(shape.assumed)}.": bool(
-            shape.assumed
-        ),
+        text(
+            "No published measurement with its acceptance has more than 64 concurrent sequences: "
+            "measure first above that."
+        ): highest > LARGEST_MEASURED_CONCURRENCY,
+        text(
+            "Large mixture-of-experts models under load are hardly measured, and single reports "
+            "lose from about 32 concurrent sequences on: measure first above 16."
+        ): _large_mixture(shape) and highest > LARGE_MIXTURE_CONCURRENCY,
+        text(
+            "Ascend is measured with suffix on one model only; this is an estimate."
+        ): device.platform.startswith("ascend"),
+        text(
+            "Public figures of {device} disagree or are missing ({source}): use a measured "
+            "bandwidth if there is one.",
+            device=device.title,
+            source=device.source,
+        ): not device.reliable,
+        text(
+            "No usable published pair of measurements drafts with {method}.",
+            method=method.value,
+        ): method not in MEASURED_METHODS,
+        text(
+            "Only three published rows have contexts above 16,000 tokens."
+        ): serving.context_tokens > LONG_CONTEXT,
+        text(
+            "Derived from the model's size, for want of a document: {names}.",
+            names=", ".join(shape.assumed),
+        ): bool(shape.assumed),
     }
-    return tuple(text for text, holds in named.items() if holds)
+    return tuple(warning for warning, holds in named.items() if holds)
 
 
 def _large_mixture(shape: ModelShape) -> bool:

@@ -11,6 +11,7 @@ from deployments.planning.speedup.coverage import covered, warnings
 from deployments.planning.speedup.drafting import DrafterKind, drafting_of
 from deployments.planning.speedup.shape import ModelShape
 from deployments.planning.speedup.step_time import Serving
+from deployments.planning.text import Text, text
 
 LARGEST_CONCURRENCY = 4096
 USUAL_CONCURRENCY = (1, 2, 4, 8, 16, 32, 64)
@@ -83,10 +84,10 @@ class SpeedPrediction:
     break_even: BreakEven
     band: Band
     kind: str
-    source: str
+    source: Text
     measured_up_to: int
-    sentence: str
-    warnings: tuple[str, ...]
+    sentence: Text
+    warnings: tuple[Text, ...]
 
 
 def predict(question: Question) -> SpeedPrediction:
@@ -220,34 +221,52 @@ def _kind(question: Question) -> str:
     return "measured" if question.calibration is not None else "published"
 
 
-def _source(question: Question, fit: Fit) -> str:
-    if question.calibration is not None:
-        time = f"measured here ({question.calibration.source})"
-    else:
-        time = (
-            f"published, other hardware and engines ({fit.rows} measurements of "
-            f"{fit.sources} sources)"
-        )
+def _source(question: Question, fit: Fit) -> Text:
     origin = question.acceptance.origin
-    return f"Time: {time}. Acceptance: {origin.kind}, {origin.source}."
+    if question.calibration is not None:
+        time = text("measured here ({source})", source=question.calibration.source)
+    else:
+        time = text(
+            "published, other hardware and engines ({rows} measurements of {sources} sources)",
+            rows=fit.rows,
+            sources=fit.sources,
+        )
+    return text(
+        "Time: {time}. Acceptance: {kind}, {source}.",
+        time=time,
+        kind=origin.kind,
+        source=origin.source,
+    )
 
 
-def _sentence(question: Question, case: Case | None, turning: BreakEven) -> str:
+def _sentence(question: Question, case: Case | None, turning: BreakEven) -> Text:
     if case is None:
-        return "No speed is predicted: bandwidth or peak of the device is not known."
+        return text(
+            "No speed is predicted: bandwidth or peak of the device is not known."
+        )
     reach = covered(question.shape, question.serving, question.method)
     until = turning.concurrency
     if until == 0:
-        return "Speculation is not expected to pay at any concurrency."
+        return text("Speculation is not expected to pay at any concurrency.")
     if until is not None and until <= reach:
-        return (
-            f"Pays up to about {until} concurrent sequences; measure first above "
-            f"{turning.low or 0}."
+        return text(
+            "Pays up to about {until} concurrent sequences; measure first above {low}.",
+            until=until,
+            low=turning.low or 0,
         )
     if reach == 0:
-        return "Is estimated to pay; nothing published is like this case, so measure first."
-    there = "no break-even below 4096" if until is None else f"break-even near {until}"
-    return (
-        f"Pays at {reach} concurrent sequences, the most that anyone measured; the computed "
-        f"{there} is unchecked, so measure first above {reach}."
+        return text(
+            "Is estimated to pay; nothing published is like this case, so measure first."
+        )
+    if until is None:
+        return text(
+            "Pays at {reach} concurrent sequences, the most that anyone measured; the computed no "
+            "break-even below 4096 is unchecked, so measure first above {reach}.",
+            reach=reach,
+        )
+    return text(
+        "Pays at {reach} concurrent sequences, the most that anyone measured; the computed "
+        "break-even near {until} is unchecked, so measure first above {reach}.",
+        reach=reach,
+        until=until,
     )
