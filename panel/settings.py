@@ -166,6 +166,7 @@ MFA_TOTP_ISSUER = "Draftboard"
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", _("English")), ("zh-hans", _("Simplified Chinese"))]
 LOCALE_PATHS = [BASE_DIR / "locale"]
+FORMAT_MODULE_PATH = "panel.formats"
 TIME_ZONE = env.text("TIME_ZONE", default="UTC")
 USE_TZ = True
 USE_I18N = True

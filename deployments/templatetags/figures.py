@@ -77,7 +77,8 @@ def percent(value: float | None) -> str:
     if value is None:
         return no_data()
     share = value * 100
-    return f"{_figure(share, 1 if 0 < share < 1 else 0)}{SPACE}%"
+    said = gettext("%(number)s\u00a0%%")
+    return said % {"number": _figure(share, 1 if 0 < share < 1 else 0)}
 
 
 @register.filter
