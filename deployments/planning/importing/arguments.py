@@ -22,6 +22,7 @@ class Argument:
     words: tuple[Word, ...]
     value_word: Word | None = None
     attached: bool = False
+    glued: bool = False
 
     @property
     def start(self) -> int:
@@ -69,6 +70,10 @@ class _Reader:
         return Arguments(flags=tuple(flags), positional=tuple(positional))
 
     def _flag(self, word: Word) -> Argument:
+        first, blank, behind = word.text.partition(" ")
+        if blank and "=" not in first and self.table.takes_value(self.table.canonical(first)):
+            name = self.table.canonical(first)
+            return self._attached(word, name, first, behind.strip(), glued=True)
         written, equals, inline = word.text.partition("=")
         name = self.table.canonical(written)
         if equals:
@@ -88,7 +93,9 @@ class _Reader:
             value_word=values[0] if len(values) == 1 else None,
         )
 
-    def _attached(self, word: Word, name: str, written: str, inline: str) -> Argument:
+    def _attached(
+        self, word: Word, name: str, written: str, inline: str, *, glued: bool = False
+    ) -> Argument:
         rest = tuple(self._brace_rest(inline)) if inline.startswith("{") else ()
         text = " ".join((inline, *(one.text for one in rest)))
         return Argument(
@@ -98,6 +105,7 @@ class _Reader:
             words=(word, *rest),
             value_word=word,
             attached=True,
+            glued=glued,
         )
 
     def _values(self, name: str, *, known: bool) -> Iterator[Word]:

@@ -42,6 +42,7 @@ class Damage(StrEnum):
     PYTHON_WORDS = "python-words"
     TRAILING_COMMA = "trailing-comma"
     BRACE_MISSING = "brace-missing"
+    TEXT_BEHIND = "text-behind"
     OTHER = "other"
 
 
@@ -97,6 +98,9 @@ def _attempts(text: str, plain: str) -> list[tuple[Damage, str]]:
         )
     if plain != text.strip():
         attempts.append((Damage.SMART_QUOTES, plain))
+    end = _object_end(plain)
+    if end is not None:
+        attempts.append((Damage.TEXT_BEHIND, plain[:end]))
     missing = plain.count("{") - plain.count("}")
     if 0 < missing < 4:
         attempts.append((Damage.BRACE_MISSING, plain + "}" * missing))
@@ -105,6 +109,15 @@ def _attempts(text: str, plain: str) -> list[tuple[Damage, str]]:
         (Damage.PYTHON_WORDS, re.sub(r"\b(True|False|None)\b", _python_word, plain))
     )
     return attempts
+
+
+def _object_end(text: str) -> int | None:
+    """Return where a sound object ends that other text follows."""
+    try:
+        _value, end = json.JSONDecoder().raw_decode(text)
+    except (ValueError, RecursionError):
+        return None
+    return end if text.startswith("{") and end < len(text) else None
 
 
 def _python_word(match: re.Match[str]) -> str:

@@ -14,8 +14,13 @@ from deployments.planning.versions import Version
 RUN = "vLLM 0.32.0, run with tiny models"
 _EAGLE3 = re.compile(r"eagle-?3|speculator.*eagle3", re.IGNORECASE)
 _MTP_LEFT_OUT = re.compile(r"[-_](?:no|without)[-_]?mtp", re.IGNORECASE)
-_VOCABULARY = re.compile(r"qwen2(?:\.5)?[-_](?P<size>\d+(?:\.\d+)?)b", re.IGNORECASE)
-_SMALL_VOCABULARY = frozenset(("0.5", "1.5", "3"))
+_QWEN = re.compile(r"qwen(?P<line>1\.5|2\.5|2)[-_](?P<size>\d+(?:\.\d+)?)b(?!-a)", re.IGNORECASE)
+_SMALL_VOCABULARY = {
+    "1.5": frozenset(("0.5", "1.8", "4", "7")),
+    "2": frozenset(("0.5", "1.5")),
+    "2.5": frozenset(("0.5", "1.5", "3")),
+}
+"""Sizes with 151936 entries in their vocabulary; the others have 152064 (their config.json)."""
 
 
 @rule(
@@ -127,7 +132,7 @@ def eagle3_target(view: LaunchView) -> Iterator[Hit]:
         )
         return
     since = families.eagle3_since(view.model)
-    if since is None or not view.vllm_before(*since):
+    if since is None or view.engine.old or not view.vllm_before(*since):
         return
     yield Hit(
         message=text(
@@ -283,11 +288,9 @@ def vocabulary(view: LaunchView) -> Iterator[Hit]:
         return
     if view.config.get("use_heterogeneous_vocab") is True:
         return
-    target = _VOCABULARY.search(view.model)
-    draft = _VOCABULARY.search(speculation.drafter_resolved or "")
-    if target is None or draft is None:
-        return
-    if (target["size"] in _SMALL_VOCABULARY) == (draft["size"] in _SMALL_VOCABULARY):
+    target = _QWEN.search(view.model)
+    draft = _QWEN.search(speculation.drafter_resolved or "")
+    if target is None or draft is None or _has_small(target) or not _has_small(draft):
         return
     yield Hit(
         message=text(
@@ -295,10 +298,14 @@ def vocabulary(view: LaunchView) -> Iterator[Hit]:
             draft=speculation.drafter_resolved or "",
             target=view.model,
         ),
-        severity=Severity.WARNING if view.engine.old else Severity.ERROR,
+        severity=Severity.INFO if view.engine.version is None and view.engine.old else None,
         evidence=speculation.drafter_resolved or "",
         start=view.spec_place,
     )
+
+
+def _has_small(name: re.Match[str]) -> bool:
+    return name["size"] in _SMALL_VOCABULARY[name["line"]]
 
 
 @rule(

@@ -14,7 +14,7 @@ _HYBRID = re.compile(
 _NO_MTP = (
     re.compile(r"(?<![a-z])(?:meta[-_])?llama[-_]?(?:\d|v\d|$)", re.IGNORECASE),
     re.compile(r"qwen(?:1\.5|2|2\.5)[-_]", re.IGNORECASE),
-    re.compile(r"qwen3[-_](?:0\.6|1\.7|4|8|14|32|30|235|72|coder|vl)b?", re.IGNORECASE),
+    re.compile(r"qwen3[-_](?:(?:0\.6|1\.7|4|8|14|32|30|235|72)b|coder|vl)", re.IGNORECASE),
     re.compile(r"gpt[-_]oss", re.IGNORECASE),
     re.compile(r"kimi[-_]?k2", re.IGNORECASE),
     re.compile(r"minimax[-_]?m2", re.IGNORECASE),

@@ -27,8 +27,18 @@ from deployments.planning.rules.launch.view import LaunchView
 from deployments.planning.text import text
 
 SOURCES = "vLLM and vllm-ascend sources, argument parsers, 0.8.5 to 0.33.0"
-HARMLESS = frozenset(("--disable-log-requests", "--enable-log-requests"))
-_PYTHON_ONLY = frozenset(("--enable-sleep-mode", "--use-v2-block-manager"))
+ALWAYS_REFUSED = frozenset(("--disable-log-requests",))
+OMNI = frozenset(
+    f"--{name}"
+    for name in (
+        "omni init-timeout cfg-parallel-size deploy-config hsdp-shard-size ulysses-degree use-hsdp ring usp"
+        " num-gpus ignored-layers stage-configs-path vae-parallel-mode vae-patch-parallel-size vae-use-tiling"
+    ).split()
+)
+"""Flags of the package vllm-omni (vllm-project/recipes, 2026-08-21)."""
+
+MISPRINTED = {"--tool-call-parser-plugin": "--tool-parser-plugin"}
+"""Flags of published recipes that no version has, and what they mean."""
 
 
 def _refuses(name: str) -> object:
@@ -71,9 +81,19 @@ def unknown_flag(view: LaunchView) -> Iterator[Hit]:
             continue
         if any(known.startswith(name) for known in table.by_name):
             continue
-        near = difflib.get_close_matches(name, table.by_name, n=1, cutoff=0.85)
+        if name in OMNI:
+            yield Hit(
+                message=text("{flag} belongs to the package vllm-omni.", flag=argument.written),
+                fix=text("Serve it with an image that holds vllm-omni."),
+                severity=Severity.INFO,
+                evidence=argument.written,
+                start=argument.start,
+            )
+            continue
+        near = [MISPRINTED[name]] if name in MISPRINTED else difflib.get_close_matches(name, table.by_name, n=1, cutoff=0.85)
         yield Hit(
             message=text("The engine does not know {flag}.", flag=argument.written),
+            severity=Severity.WARNING if name in MISPRINTED else None,
             fix=text("Did you mean {near}?", near=near[0]) if near else text("Leave it out."),
             evidence=argument.written,
             start=argument.start,
@@ -112,8 +132,8 @@ def _not_in_version(
     view: LaunchView, argument: Argument, name: str, severity: Severity
 ) -> Hit:
     having = [one.version for one in view.engine.profiles if one.knows(name)]
-    if view.engine.version is None and having:
-        severity = Severity.WARNING if name not in HARMLESS else severity
+    if view.engine.version is None and view.ascend and name not in ALWAYS_REFUSED:
+        severity = Severity.WARNING
     if not having:
         message = text("No version of {engine} has {flag} any more.", engine=view.engine.name, flag=name)
     else:
@@ -306,7 +326,31 @@ def unknown_choice(view: LaunchView) -> Iterator[Hit]:
             )
 
 
+@rule(
+    code="FLAG_AND_VALUE_IN_ONE_WORD",
+    category="quoting",
+    severity=Severity.ERROR,
+    summary=text("A flag and its value stand in one word with a blank between; the parser takes them for one unknown flag."),
+    fix=text("Make two words of them, or put = between."),
+    source="Python argparse: unrecognized arguments",
+)
+def one_word(view: LaunchView) -> Iterator[Hit]:
+    """Fires on an element such as "--max-model-len 8192"; a warning where a shell may split it."""
+    for argument in view.launch.arguments.flags:
+        if not argument.glued:
+            continue
+        word = argument.words[0]
+        yield Hit(
+            message=text("{word} is one word, so the parser sees no {flag}.", word=word.text[:120], flag=argument.written),
+            severity=None if word.form == "yaml" else Severity.WARNING,
+            evidence=word.text[:120],
+            start=argument.start,
+            edits=(set_flag(argument.name, argument.value),),
+        )
+
+
 FLAG_RULES: tuple[LaunchRule, ...] = (
+    one_word,
     unknown_flag,
     flag_by_version,
     old_flags,

@@ -105,8 +105,10 @@ def lint(
         found.extend(_judged(view))
     found.extend(_pairs(views))
     found.extend(_benchmarks(source))
-    unique = dict.fromkeys(found)
-    return LintReport(source=source, findings=tuple(sorted(unique, key=_order)))
+    unique = {(one.code, one.launch, one.line, one.message): one for one in found}
+    return LintReport(
+        source=source, findings=tuple(sorted(unique.values(), key=_order))
+    )
 
 
 def _order(one: LaunchFinding) -> tuple[int, int, int, str, str]:

@@ -89,6 +89,8 @@ def method_by_version(view: LaunchView) -> Iterator[Hit]:
     if written is None or written == method.value or method is not Method.MTP:
         yield from _early_spelling(view, method)
         return
+    if view.engine.version is None and view.engine.newest.spelling(written) is not None:
+        return
     severity = view.refusal(lambda profile: _mtp_word_refused(profile, written))
     if severity is not None and any(one.spelling(written) for one in view.engine.profiles):
         yield _spelling(view, written, severity)

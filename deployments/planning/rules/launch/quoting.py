@@ -22,6 +22,7 @@ _CAUSES = {
     Damage.SMART_QUOTES: text("typographic quotes stand where JSON wants straight ones"),
     Damage.PYTHON_WORDS: text("True, False or None are Python; JSON wants true, false or null"),
     Damage.TRAILING_COMMA: text("a comma stands before a closing bracket"),
+    Damage.TEXT_BEHIND: text("other text stands behind the object"),
     Damage.BRACE_MISSING: text("a closing brace is missing"),
     Damage.OTHER: text("it is no JSON object"),
 }
@@ -90,6 +91,7 @@ def _broken(view: LaunchView, argument: Argument) -> Iterator[Hit]:
             flag=argument.name,
             cause=cause_of(read.damage),
         ),
+        severity=Severity.WARNING if read.damage is Damage.TEXT_BEHIND else None,
         evidence=value[:200],
         start=argument.start,
         edits=(set_flag(argument.name, json.dumps(read.value, separators=(",", ":"))),)
@@ -115,6 +117,7 @@ def frozen_variable(view: LaunchView) -> Iterator[Hit]:
     if word is None or word.form != "shell" or not word.frozen:
         return
     name = word.frozen[0]
+    assigned = any(one in view.launch.scope.values for one in word.frozen)
     yield Hit(
         message=text(
             "${name} stands inside single quotes: the engine looks for a path of that very name.",
@@ -124,6 +127,7 @@ def frozen_variable(view: LaunchView) -> Iterator[Hit]:
             "Close the quotes around it: {example}.",
             example="'{\"model\":\"'\"$" + name + "\"'\"}'",
         ),
+        severity=None if assigned else Severity.WARNING,
         evidence=f"${name}",
         start=view.spec_place,
     )
