@@ -47,10 +47,34 @@ def _element(value: datetime, text: str) -> SafeString:
 
 @register.simple_tag
 def moment(value: datetime | None) -> SafeString | str:
-    """``2 h ago`` with the exact time as title; "never" where there is no time."""
+    """``2 h ago`` with the exact time as title; "never" where there is no time.
+
+    ``panel.js`` keeps the distance true while the page is open, in the words of ``moment_words``.
+    """
     if value is None:
         return gettext("never")
-    return _element(value, relative(value, timezone.now()))
+    return format_html(
+        '<time datetime="{}" title="{}" data-relative>{}</time>',
+        value.isoformat(),
+        exact(value),
+        relative(value, timezone.now()),
+    )
+
+
+@register.simple_tag
+def moment_words() -> SafeString:
+    """The words from which a page composes distances in time by itself."""
+    steps = " ".join(f"{length}:{gettext(unit)}" for length, unit in STEPS)
+    return format_html(
+        '<div id="moments" hidden data-now="{}" data-ago="{}" data-in="{}" '
+        'data-steps="{}" data-space="{}" data-days="{}"></div>',
+        gettext("now"),
+        gettext("%(distance)s ago"),
+        gettext("in %(distance)s"),
+        steps,
+        SPACE,
+        DAYS_AS_DISTANCE,
+    )
 
 
 @register.simple_tag

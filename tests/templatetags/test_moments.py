@@ -6,7 +6,13 @@ from zoneinfo import ZoneInfo
 import pytest
 from django.utils import timezone
 
-from deployments.templatetags.moments import clock, moment, relative, since
+from deployments.templatetags.moments import (
+    clock,
+    moment,
+    moment_words,
+    relative,
+    since,
+)
 
 NOW = datetime(2026, 11, 27, 8, 42, tzinfo=UTC)
 
@@ -52,3 +58,11 @@ def test_journals_show_the_time_of_day() -> None:
     """To the second."""
     with timezone.override(ZoneInfo("UTC")):
         assert ">08:42:00</time>" in str(clock(NOW))
+
+
+def test_the_page_gets_the_words_in_which_it_keeps_distances_true() -> None:
+    words = str(moment_words())
+    assert 'data-now="now"' in words
+    assert 'data-ago="%(distance)s ago"' in words
+    assert 'data-steps="86400:d 3600:h 60:min 1:s"' in words
+    assert "data-relative" in str(moment(NOW))
