@@ -88,6 +88,12 @@ class ReleaseProgress:
         return self.journal[-1] if self.journal else None
 
     @property
+    def diagnosis(self) -> str:
+        """The code of what the log of a failed replica was diagnosed with; empty for none."""
+        found = (event.detail.get("diagnosis") for event in reversed(self.journal))
+        return str(next(filter(None, found), ""))
+
+    @property
     def failed(self) -> Phase | None:
         """The phase in which the release ended early."""
         return next((one for one in self.phases if one.state == "failed"), None)

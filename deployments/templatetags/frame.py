@@ -26,7 +26,7 @@ GROUPS: tuple[tuple[tuple[str, Any], ...], ...] = (
     ),
     (("plan", _("Plan")),),
     (("catalog", _("Catalog")), ("fleet", _("Fleet"))),
-    (("settings", _("Settings")),),
+    (("guide", _("Guide")), ("settings", _("Settings"))),
 )
 SECTION_BY_PREFIX = {
     "overview": "overview",
@@ -39,6 +39,7 @@ SECTION_BY_PREFIX = {
     "fleet": "fleet",
     "host": "fleet",
     "cluster": "fleet",
+    "guide": "guide",
     "settings": "settings",
     "account": "settings",
     "mfa": "settings",

@@ -79,6 +79,8 @@ MANIFEST: Mapping[str, Permission] = {
     "fleet": _read,
     "host": Permission(methods=BOTH, role=TeamRole.ADMIN),
     "cluster": Permission(methods=BOTH, role=TeamRole.ADMIN),
+    "guide": _read,
+    "guide-chapter": _read,
     "settings": Permission(methods=BOTH),
     "settings-theme": Permission(methods=CHANGE),
 }

@@ -46,7 +46,7 @@ class DetailsFields(forms.Form):
         ),
         label=_("Served model name"),
         help_text=_(
-            "What clients write as “model” in a request (--served-model-name)."
+            "What clients write as “model” in a request (--served-model-name). Left empty, the planner takes the model's own name."
         ),
     )
     tokens = NumberField(
@@ -65,14 +65,18 @@ class DetailsFields(forms.Form):
         ],
         label=_("Topology"),
         help_text=_(
-            "Apart, prefill hosts read prompts and hand the KV cache to decode hosts, which write the replies; only decode gains from drafting."
+            "Combined, every host reads prompts and writes replies. Apart, prefill hosts read prompts and hand the KV cache to decode hosts, which write the replies; only decode gains from drafting."
         ),
     )
     prefill_host = NamesField(
-        label=_("Prefill hosts"), help_text=_("These read the prompts.")
+        label=_("Prefill hosts"),
+        help_text=_(
+            "These read the prompts. They carry the same drafter as decode, where it has weights."
+        ),
     )
     decode_host = NamesField(
-        label=_("Decode hosts"), help_text=_("These write the replies.")
+        label=_("Decode hosts"),
+        help_text=_("These write the replies. Here drafting pays."),
     )
     image_source = OneOfField(
         choices=[
@@ -82,7 +86,7 @@ class DetailsFields(forms.Form):
         ],
         label=_("Image"),
         help_text=_(
-            "The practice image serves no real model: it prints recorded lines of a real engine, to try the panel without accelerators."
+            "What the containers run. The practice image serves no real model: it prints recorded lines of a real engine, to try the panel without accelerators."
         ),
     )
     image = TextField(
@@ -103,7 +107,7 @@ class DetailsFields(forms.Form):
         ],
         label=_("Engine version"),
         help_text=_(
-            "Decides which flags and methods exist; the profile of each version is read from its own sources."
+            "The release that the image holds. It decides which flags and methods exist; the profile of each is read from its own sources."
         ),
         widget=forms.Select,
     )
@@ -130,7 +134,7 @@ class DetailsFields(forms.Form):
         high=10_000_000,
         label=_("max_num_batched_tokens"),
         help_text=_(
-            "Tokens in one step of one rank; long prompts are cut into such pieces."
+            "Tokens in one step of one rank; long prompts are cut into such pieces. A decode host needs max_num_seqs times (num_speculative_tokens + 1)."
         ),
         unit=_("tokens"),
     )
@@ -166,24 +170,33 @@ def role_fields(role: str) -> dict[str, forms.Field]:
             1,
             64,
             _("Devices on each host"),
-            _("Accelerators that the role takes on each of its hosts."),
+            _(
+                "Accelerators that the role takes on each of its hosts. On Ascend every die counts as one."
+            ),
         ),
         f"{role}_tp": _role_number(
             1,
             1024,
             _("Tensor parallel size"),
-            _("Devices that share one copy of the weights."),
+            _(
+                "Devices that share one copy of the weights. More of them hold a larger model, and spend more time talking."
+            ),
         ),
         f"{role}_dp": _role_number(
             1,
             4096,
             _("Data parallel size"),
             _(
-                "Ranks that each serve requests of their own; experts are shared between them."
+                "Ranks that each serve requests of their own. Experts are shared between them where expert parallelism is on."
             ),
         ),
         f"{role}_port": _role_number(
-            1, 65_535, _("Port"), _("Host port of the role's first API server.")
+            1,
+            65_535,
+            _("Port"),
+            _(
+                "Host port of the role's first API server. Left empty, the planner takes a free one."
+            ),
         ),
     }
     if role != "combined":
@@ -192,7 +205,7 @@ def role_fields(role: str) -> dict[str, forms.Field]:
             64,
             _("num_speculative_tokens"),
             _(
-                "Tokens drafted per step in this role, where it differs; 0 leaves drafting out of it."
+                "Tokens drafted per step in this role, where it differs. 0 leaves drafting out of it."
             ),
         )
     return fields

@@ -42,7 +42,7 @@ class ModelFields(forms.Form):
     q = TextField(
         longest=80,
         label=_("Search the catalog"),
-        help_text=_("Part of a name, a family or a key."),
+        help_text=_("Part of a name, a family or a key. The list below shows what matches."),
         widget=forms.TextInput(attrs={"type": "search"}),
     )
     has = OneOfField(
@@ -54,7 +54,7 @@ class ModelFields(forms.Form):
         ],
         label=_("Show"),
         help_text=_(
-            "What the catalog says; a model that nobody has looked at counts as without."
+            "Narrows the list by what the catalog says. A model that nobody has looked at counts as without."
         ),
     )
     model = TextField(
@@ -92,12 +92,14 @@ class HardwareFields(forms.Form):
         longest=36,
         label=_("Cluster"),
         help_text=_(
-            "Its policy decides who has to approve, and its image rewrites and model directories go into the plan."
+            "The hosts that belong together, and whose people decide. Its policy says who has to approve; its image rewrites and model directories go into the plan."
         ),
     )
     host = NamesField(
         label=_("Hosts"),
-        help_text=_("Every host takes replicas or ranks of this deployment."),
+        help_text=_(
+            "Every host takes replicas or ranks of this deployment. Only free devices are used."
+        ),
     )
     platform = OneOfField(
         choices=[
@@ -106,7 +108,7 @@ class HardwareFields(forms.Form):
         ],
         label=_("Platform"),
         help_text=_(
-            "The hardware family decides the image, the devices and the environment of every container."
+            "The hardware family that the files are for. It decides the image, the devices and the environment of every container."
         ),
         widget=forms.Select,
     )
@@ -114,14 +116,16 @@ class HardwareFields(forms.Form):
         low=1,
         high=64,
         label=_("Hosts"),
-        help_text=_("How many machines of this platform the files are for."),
+        help_text=_(
+            "How many machines of this platform the files are for. Large checkpoints need several."
+        ),
     )
     platform_devices = NumberField(
         low=0,
         high=64,
         label=_("Devices on each host"),
         help_text=_(
-            "Accelerators as the runtime counts them: on Ascend a device is a die, an Atlas A3 host has 16."
+            "Accelerators as the runtime counts them. On Ascend a device is a die: an Atlas A3 host has 16."
         ),
     )
     platform_device = TextField(
@@ -133,7 +137,9 @@ class HardwareFields(forms.Form):
         low=1,
         high=2048,
         label=_("Memory of one device"),
-        help_text=_("Left empty, memory is unknown and nothing is concluded from it."),
+        help_text=_(
+            "Compared with what the checkpoint needs. Left empty, it is unknown and nothing is concluded from it."
+        ),
         unit="GiB",
     )
     platform_architecture = OneOfField(
@@ -144,7 +150,7 @@ class HardwareFields(forms.Form):
         ],
         label=_("Processor"),
         help_text=_(
-            "Decides the image tag on CPU hosts and the memory allocator on Ascend hosts."
+            "The processor of the hosts. It decides the image tag on CPU hosts and the memory allocator on Ascend hosts."
         ),
         widget=forms.Select,
     )
@@ -160,21 +166,23 @@ class WorkloadFields(forms.Form):
         ],
         label=_("Workload"),
         help_text=_(
-            "The numbers of a preset are starting values of this panel, not measurements."
+            "What is typically asked, and how much of it at once. The numbers of a preset are starting values of this panel, not measurements."
         ),
     )
     input_tokens = NumberField(
         low=1,
         high=2_000_000,
         label=_("Input"),
-        help_text=_("Tokens of a typical prompt."),
+        help_text=_(
+            "Tokens of a typical prompt. Long prompts shift time to prefill, where drafting gains nothing."
+        ),
         unit=_("tokens"),
     )
     output_tokens = NumberField(
         low=1,
         high=1_000_000,
         label=_("Output"),
-        help_text=_("Tokens of a typical reply."),
+        help_text=_("Tokens of a typical reply. These are what drafting makes faster."),
         unit=_("tokens"),
     )
     concurrency = NumberField(
@@ -193,7 +201,9 @@ class WorkloadFields(forms.Form):
             (Goal.THROUGHPUT.value, _("Throughput: most tokens in all")),
         ],
         label=_("Goal"),
-        help_text=_("What matters most when the two pull apart."),
+        help_text=_(
+            "What matters most when the two pull apart. Drafting shortens each reply; with many requests at once it can cost throughput."
+        ),
     )
 
 
@@ -207,7 +217,9 @@ class MethodFields(forms.Form):
             (OFF, _("Off")),
         ],
         label=_("Method"),
-        help_text=_("vLLM's method in --speculative-config."),
+        help_text=_(
+            "vLLM's method in --speculative-config. The decision tree takes the first that is open here; any open one may be chosen instead."
+        ),
     )
     drafter = TextField(
         longest=160,
@@ -217,4 +229,9 @@ class MethodFields(forms.Form):
             "Weights that draft for this model. Left alone, the planner takes the first that fits the checkpoint and the platform."
         ),
     )
-    pin = NamesField(label=_("Side by side"), help_text=_("Two methods to compare."))
+    pin = NamesField(
+        label=_("Side by side"),
+        help_text=_(
+            "Two methods to compare. The comparison changes nothing in the plan."
+        ),
+    )
