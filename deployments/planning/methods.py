@@ -47,7 +47,7 @@ class MethodFacts:
     """
 
     method: Method
-    title: str
+    title: Text | str
     drafter_noun: Text
     need: Need
     since: Version
@@ -113,7 +113,7 @@ _FACTS = (
     ),
     MethodFacts(
         method=Method.DRAFT_MODEL,
-        title="Draft model",
+        title=text("Draft model"),
         drafter_noun=text("draft model"),
         need=Need.DRAFTER,
         since=_v(0, 16, 0),
@@ -140,7 +140,7 @@ _FACTS = (
     ),
     MethodFacts(
         method=Method.NGRAM_GPU,
-        title="N-gram on the device",
+        title=text("N-gram on the device"),
         drafter_noun=text("drafter"),
         need=Need.NOTHING,
         since=_v(0, 18, 0),

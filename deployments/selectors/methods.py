@@ -2,12 +2,13 @@
 
 from deployments.planning.errors import PlanningError
 from deployments.planning.methods import FACTS, normalise_method
+from deployments.selectors.texts import say
 
 
 def method_title(spelling: str) -> str:
     """The title of a method: MTP for ``deepseek_mtp``; the spelling itself where it is unknown."""
     try:
-        return FACTS[normalise_method(spelling)].title
+        return say(FACTS[normalise_method(spelling)].title)
     except PlanningError:
         return spelling
 

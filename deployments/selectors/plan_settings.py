@@ -8,23 +8,48 @@ from dataclasses import fields
 from deployments.planning.canonical import Json
 from deployments.planning.container import ContainerSpec
 from deployments.planning.documents import to_document
-from deployments.planning.plan import Plan, PlannedReplica
+from deployments.planning.plan import Plan, PlannedReplica, ReplaceStrategy
+from deployments.planning.text import text
 from deployments.selectors.methods import method_title
 
+NONE = text("none")
+_REPLACEMENTS = {
+    ReplaceStrategy.CREATE_THEN_REMOVE: text("create then remove"),
+    ReplaceStrategy.REMOVE_THEN_CREATE: text("remove then create"),
+}
 PLAN_SETTINGS: tuple[tuple[str, Callable[[Plan], str]], ...] = (
-    ("model", lambda plan: plan.model),
-    ("checkpoint", lambda plan: plan.checkpoint),
-    ("engine", lambda plan: f"{plan.engine} {plan.engine_version}"),
-    ("method", lambda plan: method_title(plan.decision.method)),
-    ("drafter", lambda plan: plan.decision.drafter or "none"),
-    ("replacement", lambda plan: plan.replace.value.replace("_", " ")),
+    (text("model"), lambda plan: plan.model),
+    (text("checkpoint"), lambda plan: plan.checkpoint),
+    (text("engine"), lambda plan: f"{plan.engine} {plan.engine_version}"),
+    (text("method"), lambda plan: method_title(plan.decision.method)),
+    (text("drafter"), lambda plan: plan.decision.drafter or NONE),
+    (text("replacement"), lambda plan: _REPLACEMENTS[plan.replace]),
 )
 
 _NAMES = {
-    "speculation": "expected in the start-up log",
-    "ready_deadline_s": "ready within (s)",
-    "stop_grace_s": "stop grace (s)",
-    "shm_size_bytes": "shared memory (bytes)",
+    "speculation": text("expected in the start-up log"),
+    "ready_deadline_s": text("ready within (s)"),
+    "stop_grace_s": text("stop grace (s)"),
+    "shm_size_bytes": text("shared memory (bytes)"),
+    "health_port": text("health port"),
+    "practice": text("practice"),
+    "entrypoint": text("entrypoint"),
+    "user": text("user"),
+    "device_requests": text("device requests"),
+    "runtime": text("runtime"),
+    "group_add": text("group add"),
+    "cap_drop": text("cap drop"),
+    "cap_add": text("cap add"),
+    "security_opt": text("security opt"),
+    "network_mode": text("network mode"),
+    "ipc_mode": text("ipc mode"),
+    "memory_lock": text("memory lock"),
+    "pids_limit": text("pids limit"),
+    "health_check": text("health check"),
+    "restart": text("restart"),
+    "time_zone": text("time zone"),
+    "logging": text("logging"),
+    "init": text("init"),
 }
 _OWN_ROWS = frozenset(
     {"image", "command", "environment", "mounts", "ports", "devices", "name", "labels"}
@@ -36,23 +61,30 @@ def replica_settings(replica: PlannedReplica) -> dict[str, str]:
     container = replica.container
     found: dict[str, str] = {}
     found.update(_flag_settings(container.command))
-    found["image"] = image_text(container)
-    found["host"] = replica.host
-    found["devices"] = ", ".join(str(number) for number in replica.devices) or "none"
-    found["served model name"] = replica.served_model_name
+    found[text("image")] = image_text(container)
+    found[text("host")] = replica.host
+    devices = ", ".join(str(number) for number in replica.devices)
+    found[text("devices")] = devices or NONE
+    found[text("served model name")] = replica.served_model_name
     for port in container.ports:
-        found[f"port for {port.purpose}"] = (
-            f"{port.host_address}:{port.host} to {port.container}"
+        found[text("port for {purpose}", purpose=port.purpose)] = text(
+            "{host} to {container}",
+            host=f"{port.host_address}:{port.host}",
+            container=port.container,
         )
     for mount in container.mounts:
-        access = "read only" if mount.read_only else "writable"
-        found[f"mount {mount.target}"] = f"{mount.source}, {access}"
+        access = text("read only") if mount.read_only else text("writable")
+        found[text("mount {target}", target=mount.target)] = text(
+            "{source}, {access}", source=mount.source, access=access
+        )
     found.update((f"env {name}", value) for name, value in container.environment)
     for node in container.devices:
-        found[f"device {node.container_path}"] = f"{node.host_path} {node.permissions}"
+        found[text("device {path}", path=node.container_path)] = (
+            f"{node.host_path} {node.permissions}"
+        )
     found.update(_remaining(replica))
     found.update((f"label {name}", value) for name, value in container.labels)
-    found["container name"] = container.name
+    found[text("container name")] = container.name
     return found
 
 
@@ -64,8 +96,10 @@ def is_detail(name: str) -> bool:
 def image_text(container: ContainerSpec) -> str:
     """The image as it is asked for, and what exactly that was when the plan was made."""
     image = container.image
-    exact = [one for one in (image.digest, image.image_id) if one]
-    return f"{image.reference} ({', '.join(exact) or 'not on the host when planned'})"
+    exact = ", ".join(one for one in (image.digest, image.image_id) if one)
+    if exact:
+        return f"{image.reference} ({exact})"
+    return text("{image} (not on the host when planned)", image=image.reference)
 
 
 def _flag_settings(command: tuple[str, ...]) -> Iterator[tuple[str, str]]:
@@ -74,7 +108,7 @@ def _flag_settings(command: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     start = next(
         (i for i, word in enumerate(words) if word.startswith("--")), len(words)
     )
-    yield "command", shlex.join(words[:start])
+    yield text("command"), shlex.join(words[:start])
     flag = ""
     values: list[str] = []
     for word in [*words[start:], "--"]:
@@ -89,17 +123,17 @@ def _flag_settings(command: tuple[str, ...]) -> Iterator[tuple[str, str]]:
 def _expanded(flag: str, values: list[str]) -> Iterator[tuple[str, str]]:
     document = _object(values[0]) if len(values) == 1 else None
     if document is None:
-        yield flag, shlex.join(values) if values else "on"
+        yield flag, shlex.join(values) if values else text("on")
         return
     for key, value in document.items():
         yield f"{flag}.{key}", _text(value)
 
 
-def _object(text: str) -> dict[str, Json] | None:
-    if not text.startswith("{"):
+def _object(written: str) -> dict[str, Json] | None:
+    if not written.startswith("{"):
         return None
     try:
-        document = json.loads(text)
+        document = json.loads(written)
     except ValueError:
         return None
     return document if isinstance(document, dict) and document else None
@@ -132,7 +166,7 @@ def _text(value: Json) -> str:
     if isinstance(value, str):
         return value
     if value is None or value == []:
-        return "none"
+        return NONE
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return ", ".join(str(item) for item in value)
     return json.dumps(value, ensure_ascii=False)

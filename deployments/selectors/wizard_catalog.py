@@ -11,6 +11,7 @@ from deployments.planning.catalog import Checkpoint, Drafter
 from deployments.planning.catalog import TargetModel as CatalogEntry
 from deployments.planning.methods import FACTS
 from deployments.planning.snapshot import HostSnapshot
+from deployments.selectors.texts import say
 
 GIB = 1 << 30
 
@@ -80,7 +81,7 @@ def platform_names(platforms: Iterable[str]) -> str:
 def _option(row: TargetModel, chosen: str) -> ModelOption:
     document = row.document
     methods = [str(one["method"]) for one in document.get("drafters", ())]
-    titles = {method.value: facts.title for method, facts in FACTS.items()}
+    titles = {method.value: say(facts.title) for method, facts in FACTS.items()}
     platforms = [
         str(name)
         for checkpoint in document.get("checkpoints", ())

@@ -111,7 +111,7 @@ def speculation_text(plan: Plan) -> str:
 
 def title_of(method: str) -> str:
     """The name people know."""
-    return _("Off") if method == OFF else FACTS[Method(method)].title
+    return _("Off") if method == OFF else say(FACTS[Method(method)].title)
 
 
 def answer_of(decision: Decision) -> str:
@@ -133,7 +133,7 @@ def _card(
     chosen = asked != "auto" and verdict.method == plan.decision.method
     return MethodCard(
         method=verdict.method,
-        title=facts.title,
+        title=say(facts.title),
         open=verdict.open,
         chosen=chosen,
         best=verdict.method == undecided.decision.method,

@@ -8,6 +8,7 @@ from django.utils.translation import gettext, ngettext
 
 from deployments.models import Platform
 from deployments.planning.methods import FACTS, Method
+from deployments.selectors.texts import say
 
 register = template.Library()
 
@@ -148,7 +149,7 @@ def method_name(method: str) -> str:
     if method in {"", "off", "none"}:
         return gettext("Off")
     known_methods = {member.value for member in Method}
-    return FACTS[Method(method)].title if method in known_methods else method
+    return say(FACTS[Method(method)].title) if method in known_methods else method
 
 
 @register.filter

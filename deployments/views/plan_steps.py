@@ -21,6 +21,7 @@ from deployments.planning.plan import Plan, Role
 from deployments.planning.platforms.images import is_practice
 from deployments.planning.revision import Topology
 from deployments.selectors.changes import setting_changes
+from deployments.selectors.texts import say
 from deployments.selectors.wizard_catalog import (
     checkpoint_options,
     drafter_options,
@@ -144,7 +145,10 @@ def method_step(user: User, draft: Draft) -> Context:
         "answer": answer_of(undecided.decision),
         "answer_text": speculation_text(undecided),
         "pins": pins,
-        "pinnable": [(OFF, _("Off")), *((m.value, f.title) for m, f in FACTS.items())],
+        "pinnable": [
+            (OFF, _("Off")),
+            *((m.value, say(f.title)) for m, f in FACTS.items()),
+        ],
         "comparison": compare(cards, entry, pins),
         "drafters": drafter_options(entry, asked),
     }

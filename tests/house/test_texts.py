@@ -49,8 +49,7 @@ def calls(path: Path) -> Iterator[tuple[str, ast.Call]]:
     """Every call of a file with the last part of the called name."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call):
-            name = getattr(node.func, "id", None) or getattr(node.func, "attr", "")
-            yield name, node
+            yield str(getattr(node.func, "id", getattr(node.func, "attr", ""))), node
 
 
 def said(name: str, call: ast.Call) -> Iterator[ast.expr]:
@@ -91,6 +90,7 @@ def test_templates_are_literals_whose_fields_are_given(path: Path) -> None:
             continue
         template = call.args[0]
         assert isinstance(template, ast.Constant), ast.unparse(call)
+        assert isinstance(template.value, str), ast.unparse(call)
         given = {keyword.arg for keyword in call.keywords if keyword.arg}
         assert len(given) == len(call.keywords), ast.unparse(call)
         assert not given or given == fields_of(template.value), ast.unparse(call)

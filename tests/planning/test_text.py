@@ -138,6 +138,6 @@ def test_findings_store_templates_and_answers_are_english() -> None:
 
 
 def test_a_source_may_be_a_title_but_a_reason_may_not() -> None:
-    step = {"question": "Why?", "answer": "So.", "because": "It is."}
+    step: dict[str, Json] = {"question": "Why?", "answer": "So.", "because": "It is."}
     with pytest.raises(PlanningError, match="question"):
         from_document(DecisionStep, step)

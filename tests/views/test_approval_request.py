@@ -21,6 +21,7 @@ from deployments.models import (
 )
 from deployments.planning.launch.files import launch_files
 from deployments.planning.plan import DecisionStep, Finding, Severity
+from deployments.planning.text import Text
 from tests.factories import (
     DeploymentFactory,
     HostFactory,
@@ -161,6 +162,7 @@ def test_every_leaf_of_the_plan_is_on_the_page(
 
 
 def test_untrusted_text_is_escaped(as_bob: Client, deployment: Deployment) -> None:
+    said = Text(CANARY)
     value = replace(
         plan_value(),
         findings=(
@@ -168,8 +170,8 @@ def test_untrusted_text_is_escaped(as_bob: Client, deployment: Deployment) -> No
                 code="x",
                 category="x",
                 severity=Severity.WARNING,
-                message=CANARY,
-                fix=CANARY,
+                message=said,
+                fix=said,
                 source=CANARY,
                 evidence=CANARY,
             ),
@@ -179,7 +181,7 @@ def test_untrusted_text_is_escaped(as_bob: Client, deployment: Deployment) -> No
         value,
         decision=replace(
             value.decision,
-            path=(DecisionStep(question=CANARY, answer=CANARY, because=CANARY),),
+            path=(DecisionStep(question=said, answer=said, because=said),),
         ),
     )
     row = request_for(stored(deployment, value), comment=CANARY)
