@@ -221,7 +221,12 @@ def _store(run: Run, rows: Mapping[str, LogCursor], increment: LogIncrement) -> 
         for sample in samples_of(increment)
     ]
     with transaction.atomic():
-        AcceptanceSample.objects.bulk_create(samples, batch_size=500)
+        # First, since it is what decides between two readers of the same lines.
+        for stream, row in rows.items():
+            _advance(run, row, stream, increment)
+        AcceptanceSample.objects.bulk_create(
+            samples, batch_size=500, ignore_conflicts=True
+        )
         if increment.lost is not None:
             LogGap.objects.get_or_create(
                 container_id=run.container_id,
@@ -230,8 +235,6 @@ def _store(run: Run, rows: Mapping[str, LogCursor], increment: LogIncrement) -> 
                 defaults={"replica": run.replica, "reason": ROTATED},
             )
         fault_point("after:SAMPLES")
-        for stream, row in rows.items():
-            _advance(run, row, stream, increment)
     return len(samples)
 
 

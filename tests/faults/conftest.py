@@ -4,6 +4,7 @@ from tests.services.rollout.conftest import (
     committed_world,
     one_act_per_slice,
     practice_image_id,
+    short_waits,
 )
 
-__all__ = ["committed_world", "one_act_per_slice", "practice_image_id"]
+__all__ = ["committed_world", "one_act_per_slice", "practice_image_id", "short_waits"]

@@ -169,7 +169,7 @@ def test_a_host_that_stays_away_ends_the_release_with_its_cause(
     world = committed_world
     release = world.release(world.plan())
     Host.objects.filter(pk=world.host.pk).update(docker_address=f"unix://{tmp_path}/no")
-    drive(release)
+    drive(release, hurry=True)
     assert (release.state, release.cause_code) == (ReleaseState.FAILED, "unreachable")
     assert "here does not answer" in release.cause
     assert "Start Docker" in release.next_action

@@ -33,9 +33,7 @@ pytestmark = [pytest.mark.docker, pytest.mark.faults]
 KILLED = -9
 BROKEN = (("PRACTICE_OUT_OF_MEMORY", "cuda"),)
 FIRST_RELEASE = [
-    "after:VALIDATE",
     "after:BOOK",
-    "after:PULL",
     "after:CREATE",
     "before:START",
     "after:START",
@@ -46,7 +44,6 @@ REPLACEMENT = [
     "after:STOP_OLD",
     "after:CREATE",
     "after:SWITCH",
-    "done:SWITCH",
     "after:REMOVE_OLD",
 ]
 

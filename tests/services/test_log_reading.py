@@ -26,10 +26,14 @@ from deployments.planning.container import ContainerSpec, ImageReference, LogOpt
 from deployments.services.log_reading import hosts_to_read, read_host_logs
 from tests.docker_api.conftest import busybox_image, wait_stopped
 from tests.factories import ReleaseFactory
-from tests.services.rollout.conftest import practice_image_id, world
+from tests.services.rollout.conftest import (
+    practice_image_id,
+    short_waits,
+    world,
+)
 from tests.services.rollout.world import World
 
-__all__ = ["busybox_image", "practice_image_id", "world"]
+__all__ = ["busybox_image", "practice_image_id", "short_waits", "world"]
 
 pytestmark = pytest.mark.docker
 

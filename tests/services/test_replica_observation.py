@@ -1,5 +1,6 @@
 """What somebody did to a container outside the panel is seen, said, and not fought."""
 
+import time
 import uuid
 
 import pytest
@@ -19,11 +20,12 @@ from tests.docker_api.conftest import wait_stopped
 from tests.services.rollout.conftest import (
     one_act_per_slice,
     practice_image_id,
+    short_waits,
     world,
 )
 from tests.services.rollout.world import World, drive, only_replica
 
-__all__ = ["one_act_per_slice", "practice_image_id", "world"]
+__all__ = ["one_act_per_slice", "practice_image_id", "short_waits", "world"]
 
 pytestmark = pytest.mark.docker
 
@@ -110,6 +112,19 @@ def test_a_stopped_release_started_outside_is_said_and_left_alone(
     assert release.state == ReleaseState.STOPPED
     assert "started outside" in release.warning
     assert world.our_containers()[0][1] == "running"
+
+
+def test_a_replica_that_turns_unhealthy_is_shown_and_left_running(
+    world: World,
+) -> None:
+    planned = world.replica(environment=(("PRACTICE_UNHEALTHY", "after:2"),))
+    release = world.deploy(world.plan(planned))
+    assert only_replica(release).ready
+    time.sleep(2.5)
+    release = observed(world, release)
+    assert release.state == ReleaseState.LIVE
+    assert not only_replica(release).ready
+    assert world.our_containers() == [(planned.container.name, "running")]
 
 
 def test_an_unreachable_host_frees_nothing_and_says_since_when(world: World) -> None:

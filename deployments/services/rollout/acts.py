@@ -56,7 +56,10 @@ def undo_acts(rollout: Rollout) -> Iterator[Act]:
     """The acts after a failure: end what this release made, start what it had stopped."""
     for member in reversed(rollout.members):
         yield Act(Step.UNDO, member.row)
-    if rollout.journal.begun(Step.STOP_OLD):
+    ended_by_itself = (
+        rollout.old is not None and rollout.old.state == ReleaseState.FAILED
+    )
+    if rollout.journal.begun(Step.STOP_OLD) and not ended_by_itself:
         for member in rollout.old_members:
             yield Act(Step.RESTORE_OLD, member.row)
 

@@ -95,7 +95,7 @@ def _old_member(rollout: Rollout, act: Act) -> Member:
 
 def _become_live(rollout: Rollout) -> None:
     with rollout.claim.fenced():
-        Release.objects.filter(
+        moved = Release.objects.filter(
             pk=rollout.release.pk, state=ReleaseState.VERIFYING
         ).update(
             state=ReleaseState.LIVE,
@@ -106,6 +106,8 @@ def _become_live(rollout: Rollout) -> None:
             cause="",
             next_action="",
         )
+        if moved != 1:
+            raise RuntimeError(f"{rollout.release} is no longer being verified")
         rollout.claim.finish(CommandState.DONE)
 
 

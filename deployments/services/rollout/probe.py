@@ -11,13 +11,18 @@ from deployments.planning.text import text
 from deployments.services.rollout.rollout import Member
 
 HEALTH_TIMEOUT_S = 3.0
-COMPLETION_TIMEOUT_S = 15.0
+COMPLETION_TIMEOUT_S = 20.0
+"""Less than the lease of a command, which is renewed just before."""
 LONGEST_BODY = 1 << 20
 ANY_ADDRESS = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 - compared, not bound
 
 
 class ProbeError(Exception):
     """The replica did not give a usable answer; the message says what came instead."""
+
+
+class NoAnswerError(ProbeError):
+    """It did not answer in time, or the connection broke; a later answer may be good."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +68,8 @@ def served_models(endpoint: Endpoint) -> tuple[str, ...]:
     """The names in ``/v1/models``.
 
     Raises:
-        ProbeError: no answer, another status, or no list of models.
+        NoAnswerError: no answer.
+        ProbeError: another status, or no list of models.
     """
     document = _json(endpoint, "GET", "/v1/models", HEALTH_TIMEOUT_S)
     rows = document.get("data")
@@ -78,7 +84,8 @@ def complete(endpoint: Endpoint, model: str) -> str:
     """Generate a few tokens for real: an engine can be healthy and die of its first request.
 
     Raises:
-        ProbeError: no answer, another status, or an answer without a completion.
+        NoAnswerError: no answer.
+        ProbeError: another status, or an answer without a completion.
     """
     document = _json(
         endpoint,
@@ -140,7 +147,7 @@ def _ask(
         return answer.status, answer.read(LONGEST_BODY)
     except (OSError, http.client.HTTPException) as error:
         reason = str(error) or type(error).__name__
-        raise ProbeError(
+        raise NoAnswerError(
             text("{path} did not answer: {reason}", path=path, reason=reason)
         ) from error
     finally:

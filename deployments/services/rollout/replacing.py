@@ -155,7 +155,7 @@ def _finish_stopping(rollout: Rollout, member: Member) -> Wait | None:
     """An old container that was signalled is on its way out: wait, or it would end after all."""
     act = Act(Step.STOP_OLD, member.row)
     journal = rollout.journal
-    if journal.is_done(act) or "signalled_at" not in journal.progress(act):
+    if journal.is_done(act) or "signalled_at_ms" not in journal.progress(act):
         return None
     stopped = stop_container(
         rollout,

@@ -56,12 +56,12 @@ def stop_container(
             with rollout.claim.fenced():
                 save_observed(member.row, facts)
             return Stopped(facts)
-        signalled_at = rollout.journal.progress(act).get("signalled_at")
-        if not isinstance(signalled_at, int):
+        signalled_at_ms = rollout.journal.progress(act).get("signalled_at_ms")
+        if not isinstance(signalled_at_ms, int):
             signal_container(engine, facts.container_id, facts.stop_signal)
             with rollout.claim.fenced():
-                rollout.journal.note_progress(act, {"signalled_at": int(time.time())})
-        elif time.time() - signalled_at > grace_s + KILLED_LIMIT_S:
+                rollout.journal.note_progress(act, {"signalled_at_ms": _now_ms()})
+        elif _now_ms() - signalled_at_ms > (grace_s + KILLED_LIMIT_S) * 1000:
             raise StepFailedError(
                 "cannot_stop",
                 text("the container does not end even after SIGKILL"),
@@ -69,6 +69,10 @@ def stop_container(
                     "Look at the host: a driver call may hang; a reboot may be needed."
                 ),
             )
-        elif time.time() - signalled_at > grace_s:
+        elif _now_ms() - signalled_at_ms > grace_s * 1000:
             signal_container(engine, facts.container_id, "SIGKILL")
     return Wait(LOOK_AGAIN_S)
+
+
+def _now_ms() -> int:
+    return int(time.time() * 1000)

@@ -11,6 +11,7 @@ from deployments.services.rollout.journal import Act
 from deployments.services.rollout.outcomes import Done, StepFailedError, Wait
 from deployments.services.rollout.probe import (
     Endpoint,
+    NoAnswerError,
     ProbeError,
     complete,
     endpoint_of,
@@ -55,8 +56,11 @@ def wait_ready(rollout: Rollout, act: Act, member: Member) -> Done | Wait:
     return Done(text("{what} is ready.", what=place(member)))
 
 
-def smoke(rollout: Rollout, act: Act, member: Member) -> Done:
+def smoke(rollout: Rollout, act: Act, member: Member) -> Done | Wait:
     """Prove that it serves the planned model, speculates as planned, and really generates.
+
+    A first request may take long, since kernels are compiled for it: one without an answer is
+    asked again until the deadline.
 
     Raises:
         StepFailedError: it serves another model, fails a completion, or has ended.
@@ -75,8 +79,14 @@ def smoke(rollout: Rollout, act: Act, member: Member) -> Done:
             )
         startup = _startup_facts(engine, member)
         endpoint = endpoint_of(member)
-        if endpoint is not None:
-            _prove_endpoint(engine, member, endpoint)
+        try:
+            if endpoint is not None:
+                rollout.claim.renew()
+                _prove_endpoint(engine, member, endpoint)
+        except NoAnswerError as error:
+            if rollout.past_deadline():
+                raise _no_completion(error) from error
+            return Wait(LOOK_AGAIN_S)
     warning = _speculation_warning(member, startup)
     with rollout.claim.fenced():
         Replica.objects.filter(pk=member.row.pk).update(
@@ -118,14 +128,20 @@ def _prove_endpoint(engine: Engine, member: Member, endpoint: Endpoint) -> None:
         facts = inspect_container(engine, member.row.container_id)
         if facts is not None and not facts.running:
             raise exit_failure(engine, facts) from error
-        raise StepFailedError(
-            "completion_failed",
-            text(
-                "it is healthy, but a first request failed: {error}",
-                error=said_by(error),
-            ),
-            text("Read its log below; the drafter may not fit the model."),
-        ) from error
+        if isinstance(error, NoAnswerError):
+            raise
+        raise _no_completion(error) from error
+
+
+def _no_completion(error: ProbeError) -> StepFailedError:
+    return StepFailedError(
+        "completion_failed",
+        text(
+            "it is healthy, but a first request failed: {error}",
+            error=said_by(error),
+        ),
+        text("Read its log below; the drafter may not fit the model."),
+    )
 
 
 def _startup_facts(engine: Engine, member: Member) -> StartupFacts:

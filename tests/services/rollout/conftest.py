@@ -9,7 +9,7 @@ from celery import current_app
 
 from deployments.docker_api.client import open_engine
 from deployments.docker_api.images import find_image, import_image
-from deployments.services.rollout import running
+from deployments.services.rollout import running, stopping, verifying
 from practice.image import IMPORT_CHANGES, PRACTICE_IMAGE, write_root_filesystem
 from tests.services.rollout.world import World, make_world
 
@@ -45,7 +45,16 @@ def one_act_per_slice(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def world(db: None, docker_host: str, practice_image_id: str) -> Iterator[World]:
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look again soon: the practice image is ready in a moment."""
+    monkeypatch.setattr(verifying, "LOOK_AGAIN_S", 0.1)
+    monkeypatch.setattr(stopping, "LOOK_AGAIN_S", 0.1)
+
+
+@pytest.fixture
+def world(
+    db: None, short_waits: None, docker_host: str, practice_image_id: str
+) -> Iterator[World]:
     """A world that is rolled back; its containers are removed."""
     made = make_world(docker_host, practice_image_id)
     yield made
@@ -54,7 +63,10 @@ def world(db: None, docker_host: str, practice_image_id: str) -> Iterator[World]
 
 @pytest.fixture
 def committed_world(
-    transactional_db: None, docker_host: str, practice_image_id: str
+    transactional_db: None,
+    short_waits: None,
+    docker_host: str,
+    practice_image_id: str,
 ) -> Iterator[World]:
     """A world that other processes see."""
     made = make_world(docker_host, practice_image_id)

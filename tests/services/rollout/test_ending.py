@@ -2,6 +2,7 @@
 
 import time
 import uuid
+from dataclasses import replace
 
 import pytest
 
@@ -60,6 +61,8 @@ def test_a_container_that_ignores_sigterm_is_killed_after_its_grace(
     world: World,
 ) -> None:
     planned = world.replica(environment=(("PRACTICE_SLOW_STOP", "600"),))
+    impatient = replace(planned.container, stop_grace_s=3)
+    planned = replace(planned, container=impatient)
     release = world.deploy(world.plan(planned))
     began = time.monotonic()
     stop_release(world.alice, release, uuid.uuid4().hex)

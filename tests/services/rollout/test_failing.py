@@ -1,11 +1,13 @@
 """What fails says so: object, step, cause, what was left, next action; and nothing else is touched."""
 
 import socket
+import time
 from dataclasses import replace
 
 import pytest
 
 from deployments.docker_api.containers import inspect_container
+from deployments.docker_api.logs import read_tail
 from deployments.models import (
     Booking,
     Command,
@@ -19,7 +21,9 @@ from deployments.models import (
     RoleGrant,
 )
 from deployments.planning.container import ImageReference
+from deployments.services.rollout import verifying
 from deployments.services.rollout.executor import run_command
+from deployments.services.rollout.probe import Endpoint, NoAnswerError
 from tests.services.rollout.world import World, drive, free_port, only_replica
 
 pytestmark = pytest.mark.docker
@@ -101,12 +105,8 @@ def test_an_image_that_no_registry_gives_is_a_failure_with_a_next_action(
     unknown = ImageReference(reference="127.0.0.1:1/nobody/nothing:1")
     planned = replace(world.replica(image=unknown), practice=False)
     release = world.release(world.plan(planned))
-    command = Command.objects.get(release=release)
-    run_command(command.pk)
-    for _attempt in range(8):
-        run_command(command.pk)
-        Command.objects.filter(pk=command.pk).update(not_before=None)
-    drive(release)
+    drive(release, hurry=True)
+    assert release.events.filter(detail__has_key="retry").count() == 4
     assert (release.state, release.cause_code) == (
         ReleaseState.FAILED,
         "registry_unavailable",
@@ -151,6 +151,9 @@ def test_one_that_never_becomes_ready_fails_at_its_deadline(world: World) -> Non
     planned = world.replica(environment=(("PRACTICE_HANG", "1"),), ready_deadline_s=1)
     release = world.release(world.plan(planned))
     drive(release, done="START")
+    with world.engine() as engine:
+        while not read_tail(engine, only_replica(release).container_id):
+            time.sleep(0.1)
     Release.objects.filter(pk=release.pk).update(deadline_at=release.state_since)
     drive(release)
     assert (release.state, release.cause_code) == (ReleaseState.FAILED, "never_ready")
@@ -163,6 +166,28 @@ def test_a_wrong_model_fails(world: World) -> None:
     release = world.deploy(world.plan(planned))
     assert (release.state, release.cause_code) == (ReleaseState.FAILED, "wrong_model")
     assert "other" in release.cause
+
+
+def test_a_first_request_that_hangs_is_asked_again_until_the_deadline(
+    world: World, monkeypatch: pytest.MonkeyPatch, one_act_per_slice: None
+) -> None:
+    def hang(_endpoint: Endpoint, _model: str) -> str:
+        raise NoAnswerError("/v1/completions did not answer: timed out")
+
+    monkeypatch.setattr(verifying, "complete", hang)
+    release = world.release(world.plan())
+    drive(release, done="WAIT_READY")
+    command = Command.objects.get(release=release)
+    run_command(command.pk)
+    release.refresh_from_db()
+    assert release.state == ReleaseState.VERIFYING
+    Release.objects.filter(pk=release.pk).update(deadline_at=release.state_since)
+    drive(release)
+    assert (release.state, release.cause_code) == (
+        ReleaseState.FAILED,
+        "completion_failed",
+    )
+    assert "timed out" in release.cause
 
 
 def test_speculation_that_is_silently_off_is_a_visible_warning(world: World) -> None:

@@ -215,8 +215,11 @@ def make_world(docker_host: str, image_id: str) -> World:
     )
 
 
-def drive(release: Release, *, done: str = "") -> None:
-    """Run the slices of the release's newest command until it ends, or until a step is done."""
+def drive(release: Release, *, done: str = "", hurry: bool = False) -> None:
+    """Run the slices of the release's newest command until it ends, or until a step is done.
+
+    ``hurry`` does not wait out the pauses between two tries.
+    """
     end = time.monotonic() + DEADLINE_S
     command = Command.objects.filter(release=release).latest("created_at")
     while time.monotonic() < end:
@@ -227,6 +230,8 @@ def drive(release: Release, *, done: str = "") -> None:
             return
         if release.events.filter(step=done, kind=EventKind.DONE).exists():
             return
+        if hurry:
+            Command.objects.filter(pk=command.pk).update(not_before=None)
         time.sleep(0.1)
     raise AssertionError(f"{command} is still {command.state}, {release.state}")
 
