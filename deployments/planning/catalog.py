@@ -153,6 +153,7 @@ class TargetModel:
     context_length: int | None = None
     layers: int | None = None
     hidden_size: int | None = None
+    vocabulary_size: int | None = None
     attention: Attention | None = None
     experts: Experts | None = None
     has_mtp: bool | None = None

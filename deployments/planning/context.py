@@ -7,7 +7,7 @@ from deployments.planning.counts import Count
 from deployments.planning.engines.profile import EngineProfile
 from deployments.planning.engines.speculative import SpeculativeConfig
 from deployments.planning.methods import Method
-from deployments.planning.plan import Decision, PlannedReplica, Role
+from deployments.planning.plan import Decision, PlannedReplica, Role, RoleMemory
 from deployments.planning.platforms.platform import Beyond, Platform
 from deployments.planning.revision import RevisionSpec
 from deployments.planning.snapshot import ClusterSettings, HostSnapshot
@@ -20,7 +20,7 @@ class RoleSettings:
 
     ``speculative`` is ``None`` where the role does not draft; ``count`` is then ``None`` too.
     ``max_num_seqs`` and ``max_num_batched_tokens`` are per data parallel rank; ``None`` leaves
-    them to the engine.
+    them to the engine. ``shortened_from`` is the longer context that the devices cannot hold.
     """
 
     layout: RoleLayout
@@ -30,6 +30,7 @@ class RoleSettings:
     max_num_seqs: int
     max_num_batched_tokens: int | None
     gpu_memory_utilization: str | None
+    shortened_from: int | None = None
 
     @property
     def role(self) -> Role:
@@ -76,6 +77,7 @@ class PlanContext:
     replicas: tuple[PlannedReplica, ...] = ()
     troubles: tuple[HostTrouble, ...] = ()
     beyond: tuple[Beyond, ...] = ()
+    memory: tuple[RoleMemory, ...] = ()
 
     def role(self, wanted: Role) -> RoleSettings | None:
         """Return the settings of a role, ``None`` when the plan has no such role."""

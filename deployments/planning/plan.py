@@ -107,6 +107,108 @@ class PlannedReplica:
     practice: bool = False
 
 
+class Basis(StrEnum):
+    """Who says a number: a document or the files, arithmetic over known facts, or an assumption."""
+
+    KNOWN = "known"
+    DERIVED = "derived"
+    ASSUMED = "assumed"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryPart:
+    """One part of a device's memory; ``kind`` is weights, drafter, verification, activations, graphs or reserve."""
+
+    kind: str
+    size_bytes: int | None
+    basis: Basis
+    source: Text | str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoleMemory:
+    """The memory of the fullest device of a role; ``None`` is unknown.
+
+    ``budget_bytes`` is what gpu_memory_utilization allows the engine. ``kv_bytes`` is what the parts
+    leave of it for the KV cache, negative where they do not fit, ``kv_tokens`` the tokens that it
+    holds for one data parallel rank. ``kv_bytes_per_token`` includes the drafter's cache,
+    ``state_bytes_per_sequence`` is what a sequence takes at any length. ``sequences`` of the
+    workload's ``sequence_tokens`` are served at once, ``sequences_wanted`` by the workload.
+    ``largest_context`` is the longest max_model_len that starts. ``headroom_bytes`` is what the
+    wanted sequences leave free, or one of full length if that is more. ``fits`` is false where the
+    engine would not start, and where ``documented`` says that more devices are needed.
+    """
+
+    role: Role
+    tensor_parallel_size: int
+    data_parallel_size: int
+    device_bytes: int | None
+    budget_bytes: int | None
+    parts: tuple[MemoryPart, ...]
+    kv_bytes: int | None
+    kv_bytes_per_token: int | None
+    state_bytes_per_sequence: int | None
+    kv_basis: Basis
+    kv_source: Text | str
+    kv_tokens: int | None
+    sequence_tokens: int
+    sequences: int | None
+    sequences_wanted: int
+    max_model_len: int | None
+    largest_context: int | None
+    headroom_bytes: int | None
+    fits: bool | None
+    documented: Text | None = None
+    proposals: tuple[Text, ...] = ()
+
+    def size_of(self, kind: str) -> int | None:
+        """The bytes of one part."""
+        return next((one.size_bytes for one in self.parts if one.kind == kind), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GainPoint:
+    """Speed-up at one concurrency in thousandths; ``low`` to ``high`` holds nine of ten measurements."""
+
+    concurrency: int
+    speedup: int | None
+    low: int | None
+    high: int | None
+    best_num_speculative_tokens: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gain:
+    """What speculation is expected to bring where replies are written; ``None`` is unknown.
+
+    ``concurrency`` is what the workload brings to one instance. ``tokens_per_step`` is in thousandths. ``kind`` is ``measured``, ``published`` or ``assumed``.
+    ``break_even`` is the highest concurrency that still pays (0 for none, ``None`` for unknown or
+    beyond 4096), with the range in which half of the measurements are expected to turn.
+    """
+
+    method: str
+    num_speculative_tokens: int
+    concurrency: int
+    tokens_per_step: int
+    points: tuple[GainPoint, ...]
+    best_num_speculative_tokens: int | None
+    break_even: int | None
+    break_even_low: int | None
+    break_even_high: int | None
+    measured_up_to: int
+    kind: str
+    source: Text
+    sentence: Text
+    warnings: tuple[Text, ...]
+
+    def at(self, concurrency: int) -> GainPoint | None:
+        """The point of that concurrency."""
+        return next(
+            (one for one in self.points if one.concurrency == concurrency), None
+        )
+
+
 class ReplaceStrategy(StrEnum):
     """How a running release gives way to the next one."""
 
@@ -119,7 +221,8 @@ class Plan:
     """What will run, why, and from what it was computed. It has no state and is never edited.
 
     ``snapshot_digests`` holds (host, digest of its decision inputs). ``revision`` is the document of
-    the RevisionSpec that was planned.
+    the RevisionSpec that was planned. ``memory`` and ``gain`` inform whoever decides; no container
+    depends on them, and the document leaves them out where there are none.
     """
 
     deployment: str
@@ -135,6 +238,8 @@ class Plan:
     replace: ReplaceStrategy = ReplaceStrategy.REMOVE_THEN_CREATE
     schema_version: int = SCHEMA_VERSION
     planner_version: str = PLANNER_VERSION
+    memory: tuple[RoleMemory, ...] = ()
+    gain: Gain | None = None
 
     @property
     def can_submit(self) -> bool:
@@ -154,6 +259,9 @@ class Plan:
         document = to_document(self)
         if not isinstance(document, dict):
             raise TypeError("a plan is a JSON object")
+        for name in ("memory", "gain"):
+            if not document[name]:
+                del document[name]
         return document
 
     @property

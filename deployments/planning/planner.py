@@ -9,13 +9,14 @@ from deployments.planning.caps import (
     refuse_oversized,
 )
 from deployments.planning.catalog import Checkpoint, TargetModel
-from deployments.planning.context import PlanContext
+from deployments.planning.context import PlanContext, RoleSettings
 from deployments.planning.decision import OFF, decide
 from deployments.planning.documents import to_document
 from deployments.planning.engines.profile import EngineProfile, find_profile
 from deployments.planning.errors import PlanningError
+from deployments.planning.expectation import Situation, expected_gain
 from deployments.planning.methods import Method
-from deployments.planning.plan import Plan, Role
+from deployments.planning.plan import Gain, Plan, Role
 from deployments.planning.platforms import PLATFORMS, PRACTICE, find_platform
 from deployments.planning.platforms.images import is_practice, split_reference
 from deployments.planning.platforms.platform import Platform
@@ -23,9 +24,11 @@ from deployments.planning.replicas import place
 from deployments.planning.revision import RevisionSpec, RoleSpec, Topology
 from deployments.planning.rules import find_all
 from deployments.planning.sizes import role_settings
+from deployments.planning.sizing.plan_memory import plan_memory
+from deployments.planning.sizing.refit import refitted
 from deployments.planning.snapshot import ClusterSettings, HostSnapshot
 from deployments.planning.text import either, text
-from deployments.planning.topology import LayoutRequest, lay_out
+from deployments.planning.topology import LayoutRequest, RoleLayout, lay_out
 from deployments.planning.verdict import Question, find_drafter
 
 ROLE_ORDER = tuple(Role)
@@ -264,14 +267,20 @@ def _with_roles(context: PlanContext) -> PlanContext:
     )
     by_name = {host.name: host for host in context.hosts}
     roles = tuple(
-        role_settings(
+        _settled(
             context, lay_out(request, role, tuple(by_name[name] for name in role.hosts))
         )
         for role in context.spec.roles
     )
     context = replace(context, roles=roles)
+    context = replace(context, memory=plan_memory(context))
     replicas, troubles, beyond = place(context)
     return replace(context, replicas=replicas, troubles=troubles, beyond=beyond)
+
+
+def _settled(context: PlanContext, layout: RoleLayout) -> RoleSettings:
+    settings = role_settings(context, layout)
+    return refitted(context, settings, lambda wider: role_settings(context, wider))
 
 
 def _plan(context: PlanContext, digests: tuple[tuple[str, str], ...]) -> Plan:
@@ -289,4 +298,32 @@ def _plan(context: PlanContext, digests: tuple[tuple[str, str], ...]) -> Plan:
         replicas=context.replicas,
         findings=find_all(context),
         snapshot_digests=digests,
+        memory=context.memory,
+        gain=_gain(context),
+    )
+
+
+def _gain(context: PlanContext) -> Gain | None:
+    """What the plan's own method is expected to bring where replies are written."""
+    if context.practice or not context.roles or context.method is None:
+        return None
+    settings = context.roles[-1]
+    speculative, layout = settings.speculative, settings.layout
+    if speculative is None:
+        return None
+    return expected_gain(
+        Situation(
+            model=context.model,
+            host=layout.hosts[0],
+            quantisation=context.checkpoint.quantisation,
+            role=settings.role,
+            tensor_parallel_size=layout.tensor_parallel_size,
+            data_parallel_size=layout.data_parallel_size,
+            workload=context.spec.workload,
+            concurrency=-(-context.spec.workload.concurrency // layout.instances),
+        ),
+        context.method,
+        speculative.num_speculative_tokens,
+        context.drafter,
+        draft_eager=bool(speculative.draft_eager),
     )

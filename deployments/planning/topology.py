@@ -19,7 +19,7 @@ class RoleLayout:
     Hosts are cut into instances of ``hosts_per_instance``; each instance is one server of
     ``data_parallel_size`` ranks, ``data_parallel_size_local`` of them on every host, each on
     ``tensor_parallel_size`` devices. ``assumed`` says that no document and no person gave the
-    layout.
+    layout, ``widened_from`` the documented tensor parallel size where memory asked for a larger one.
     """
 
     spec: RoleSpec
@@ -30,6 +30,7 @@ class RoleLayout:
     data_parallel_size_local: int
     expert_parallel: bool
     assumed: bool = False
+    widened_from: int | None = None
 
     @property
     def role(self) -> Role:
@@ -45,6 +46,11 @@ class RoleLayout:
     def hosts_per_instance(self) -> int:
         """Hosts that serve together behind one address."""
         return max(1, self.data_parallel_size // self.data_parallel_size_local)
+
+    @property
+    def instances(self) -> int:
+        """Servers of the role, each with all of its ranks."""
+        return max(1, len(self.hosts) // self.hosts_per_instance)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,8 +43,8 @@ def test_glm_drafts_one_on_prefill_and_three_on_decode_with_an_eager_drafter() -
         (
             1,
             {
-                "--tensor-parallel-size": "1",
-                "--data-parallel-size": "16",
+                "--tensor-parallel-size": "4",
+                "--data-parallel-size": "4",
                 "--max-num-seqs": "32",
                 "--max-num-batched-tokens": "164",
                 "--compilation-config": '{"cudagraph_mode":"FULL_DECODE_ONLY"}',
@@ -53,7 +53,7 @@ def test_glm_drafts_one_on_prefill_and_three_on_decode_with_an_eager_drafter() -
         ),
     ],
 )
-def test_glm_flags_are_the_documented_ones(
+def test_glm_flags_are_the_documented_ones_but_for_what_one_host_holds(
     index: int, expected: dict[str, str | None]
 ) -> None:
     given = flags(glm_52(), index)
@@ -68,7 +68,7 @@ def test_glm_transfers_the_cache_above_the_random_ports_of_an_a3_host() -> None:
     sides = {
         "use_ascend_direct": True,
         "prefill": {"dp_size": 2, "tp_size": 8},
-        "decode": {"dp_size": 16, "tp_size": 1},
+        "decode": {"dp_size": 4, "tp_size": 4},
     }
     assert first == {
         "kv_connector": "MooncakeConnectorV1",
