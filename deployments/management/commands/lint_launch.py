@@ -94,7 +94,7 @@ def _diagnoses(report: LintReport) -> list[dict[str, Any]]:
         return []
     offset = report.source.output_line
     return [
-        {**asdict(one), "line": None if one.line is None else one.line + offset}
+        {**asdict(one), "line": one.line + offset}
         for one in read_log(output.encode("utf-8", "replace")).diagnoses
     ]
 
@@ -120,7 +120,8 @@ def _sentences(report: LintReport) -> list[str]:
         )
         if finding.correction:
             lines.append(f"  corrected: {finding.correction}")
-    lines += [f"{one['severity']}: {one['code']}: {one['cause']} {one['fix']}" for one in _diagnoses(report)]
+    lines += [
+        f"{one['severity']}: {one['code']}: {one['cause']} {one['fix']}"
+        for one in _diagnoses(report)
+    ]
     return lines
-
-

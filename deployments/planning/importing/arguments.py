@@ -71,7 +71,11 @@ class _Reader:
 
     def _flag(self, word: Word) -> Argument:
         first, blank, behind = word.text.partition(" ")
-        if blank and "=" not in first and self.table.takes_value(self.table.canonical(first)):
+        if (
+            blank
+            and "=" not in first
+            and self.table.takes_value(self.table.canonical(first))
+        ):
             name = self.table.canonical(first)
             return self._attached(word, name, first, behind.strip(), glued=True)
         written, equals, inline = word.text.partition("=")
@@ -125,9 +129,7 @@ class _Reader:
         if self.at >= len(self.words):
             return False
         text = self.words[self.at].text
-        if _FLAG.match(text) and not (known and _NUMBER.match(text)):
-            return False
-        return True
+        return not _FLAG.match(text) or (known and _NUMBER.match(text) is not None)
 
     def _brace_rest(self, text: str) -> Iterator[Word]:
         """Words that belong to a JSON value which a shell split at its blanks."""

@@ -18,6 +18,7 @@ _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=)(.*)", re.DOTALL)
 _VARIABLE = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
 _DEFAULTED = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*):?-([^{}]*)\}")
 _ARRAY_USE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\[[@*]\]\}")
+COMPOSE = re.compile(r"^services[ \t]*:", re.MULTILINE)
 _DECLARERS = frozenset(("export", "declare", "local", "readonly", "typeset", "env"))
 _ODD_DASHES = ("\u2014", "\u2013", "\u2012", "\u2212", "\uff0d")
 
@@ -68,7 +69,9 @@ def read_commands(
     scope = Scope()
     for tokens in _joined(_split(lexer.tokens), remarks):
         for token in tokens:
-            if token.document is not None and depth < DEEPEST_SCRIPT:
+            if token.document is None or COMPOSE.search(text, *token.document):
+                continue
+            if depth < DEEPEST_SCRIPT:
                 inner, noticed = read_commands(text, *token.document, budget, depth + 1)
                 commands.extend(inner)
                 remarks.extend(noticed)
@@ -97,31 +100,40 @@ def _joined(
     ended_by: Token | None = None
     for tokens, closer in pieces:
         first = tokens[0].word if tokens else None
-        line_ended = ended_by is not None and ended_by.operator is Operator.LINE
-        if first is not None and current and line_ended and _is_flag(first.text):
-            comment = ended_by is not None and ended_by.after_comment
-            remarks.append(
-                Remark(
-                    kind=RemarkKind.COMMENT_ENDS_COMMAND
-                    if comment
-                    else RemarkKind.LINE_NOT_CONTINUED,
-                    start=first.start,
-                    end=first.end,
-                    text=first.text,
-                )
-            )
+        if first is not None and current and _continues(first, ended_by):
+            remarks.append(_not_continued(first, ended_by))
             current = [*current, *tokens]
         elif tokens:
             if current:
                 yield current
             current = tokens
-        elif closer is not None and closer.after_comment and ended_by is not None:
-            closer = Token(operator=ended_by.operator, after_comment=True)
-        else:
-            closer = ended_by if closer is not None else closer
-        ended_by = closer
+        ended_by = _ending(ended_by, closer) if not tokens else closer
     if current:
         yield current
+
+
+def _continues(first: Word, ended_by: Token | None) -> bool:
+    line_ended = ended_by is not None and ended_by.operator is Operator.LINE
+    return line_ended and _is_flag(first.text)
+
+
+def _not_continued(first: Word, ended_by: Token | None) -> Remark:
+    comment = ended_by is not None and ended_by.after_comment
+    return Remark(
+        kind=RemarkKind.COMMENT_ENDS_COMMAND
+        if comment
+        else RemarkKind.LINE_NOT_CONTINUED,
+        start=first.start,
+        end=first.end,
+        text=first.text,
+    )
+
+
+def _ending(before: Token | None, closer: Token | None) -> Token | None:
+    """What ended the last command, when only comments and blank lines stand behind it."""
+    if before is not None and closer is not None and closer.after_comment:
+        return Token(operator=before.operator, after_comment=True)
+    return before
 
 
 def _is_flag(text: str) -> bool:

@@ -140,10 +140,10 @@ class _Reader:
             found[key] = word(value, self.offset) or Word(text="")
         for member in items(node):
             pair = entries(member)
-            name, value = scalar(pair.get("name")), word(pair.get("value"), self.offset)
+            name, given = scalar(pair.get("name")), word(pair.get("value"), self.offset)
             text = scalar(member)
             if name:
-                found[name] = value or Word(text="")
+                found[name] = given or Word(text="")
             elif text and "=" in text:
                 key, _, rest = text.partition("=")
                 found[key] = Word(text=rest.replace("$$", "$"))

@@ -7,8 +7,31 @@ from deployments.planning.importing.words import Word
 
 ENGINES = frozenset(("docker", "podman", "nerdctl"))
 _SWITCHES = frozenset(
-    "-d -i -t -it -ti -itd -dit -tid -idt -dti -tdi --rm --init --privileged --detach --interactive --tty"
-    " --no-healthcheck --oom-kill-disable --read-only --sig-proxy --quiet -q".split()
+    [
+        "-d",
+        "-i",
+        "-t",
+        "-it",
+        "-ti",
+        "-itd",
+        "-dit",
+        "-tid",
+        "-idt",
+        "-dti",
+        "-tdi",
+        "--rm",
+        "--init",
+        "--privileged",
+        "--detach",
+        "--interactive",
+        "--tty",
+        "--no-healthcheck",
+        "--oom-kill-disable",
+        "--read-only",
+        "--sig-proxy",
+        "--quiet",
+        "-q",
+    ]
 )
 _SHORT = {
     "-v": "--volume",

@@ -19,7 +19,6 @@ from deployments.planning.text import text
 _PLAIN = re.compile(r"[^\s'\"\\$`|&;()<>{}#]+")
 _BLANK = re.compile(r"(?:[ \t\r\f\v\u00a0\u3000]|\\\r?\n|`\r?\n)+")
 _LOST_BACKSLASH = re.compile(r"\\[ \t]+\r?\n")
-_COMMENT = re.compile(r"[^\n]*")
 _ARRAY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=\(")
 _HEREDOC = re.compile(r"<<-?[ \t]*(['\"]?)([A-Za-z_][A-Za-z0-9_]*)\1")
 _REDIRECT = re.compile(r"\d*(?:<<<|&>>|&>|>>|>&|<&|>\||<>|>|<)")
@@ -77,12 +76,12 @@ class Lexer:
         if character == "\n":
             self._line_end()
         elif character == "#":
-            self.at = _COMMENT.match(self.text, self.at, self.end).end()  # type: ignore[union-attr]
+            self.at = self._line_stop()
             self._after_comment = True
         elif character in "|&;()<>" or self._is_redirect():
             self._operator()
-        else:
-            self._lost_backslash() or self._array() or self._word()
+        elif not self._lost_backslash() and not self._array():
+            self._word()
 
     def _is_redirect(self) -> bool:
         match = _REDIRECT.match(self.text, self.at, self.end)
@@ -144,7 +143,7 @@ class Lexer:
             if character.isspace() or character in "|&;(<>":
                 self.at += 1
             elif character == "#":
-                self.at = _COMMENT.match(self.text, self.at, self.end).end()  # type: ignore[union-attr]
+                self.at = self._line_stop()
             elif not self._lost_backslash():
                 before = self.at
                 members.append(self._scan())
@@ -276,7 +275,7 @@ class Lexer:
 class _Pieces:
     """What one word is put together from."""
 
-    __slots__ = ("_brace", "_bare_after_brace", "damaged", "frozen", "quoted", "texts")
+    __slots__ = ("_bare_after_brace", "_brace", "damaged", "frozen", "quoted", "texts")
 
     def __init__(self) -> None:
         self.texts: list[str] = []

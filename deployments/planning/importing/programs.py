@@ -24,6 +24,7 @@ _MODULES = {
     "atom.entrypoints.openai.api_server": ATOM,
     MISSING_MODULE: MISSING_MODULE,
 }
+_BY_FILE = {"api_server.py": API_SERVER, "benchmark_serving.py": BENCHMARK}
 _WRAPPERS = re.compile(
     r"(?:\$|%|#|>|-|\*|do|then|else|!|\{|time|exec|nohup|sudo|env|nice|ionice|setsid|stdbuf|timeout"
     r"|numactl|taskset|uv|uvx|pipx|conda|poetry|pdm|srun|mpirun|torchrun|ray|ssh|docker|podman"
@@ -70,15 +71,10 @@ def _program_at(texts: list[str], index: int, text: str) -> Found | None:
         return _vllm(texts, index, following)
     if text in _MODULES and index and texts[index - 1] == "-m":
         return Found(_MODULES[text], index + 1, index)
-    if text.endswith("vllm/entrypoints/openai/api_server.py"):
-        return Found(API_SERVER, index + 1, index)
-    if name == "benchmark_serving.py":
-        return Found(BENCHMARK, index + 1, index)
     if name in ("sglang", "atom") and following == "serve":
         return Found(SGLANG if name == "sglang" else ATOM, index + 2, index)
-    if name in _OTHER:
-        return Found(_OTHER[name], index + 1, index)
-    return None
+    program = _BY_FILE.get(name) or _OTHER.get(name)
+    return Found(program, index + 1, index) if program else None
 
 
 def _vllm(texts: list[str], index: int, following: str) -> Found | None:

@@ -1,6 +1,7 @@
 """``LLM(...)`` and ``EngineArgs(...)`` in Python: parsed as text, never run."""
 
 import ast
+import itertools
 import json
 import re
 from collections.abc import Iterator
@@ -17,15 +18,11 @@ _MOST_CALLS = 50
 
 def read_calls(text: str, end: int, budget: Budget) -> Iterator[tuple[Word, ...]]:
     """Yield each call as the words of a serve command: the model first, then flags."""
-    count = 0
-    for match in _CALL.finditer(text, 0, end):
-        count += 1
-        if count > _MOST_CALLS:
-            return
+    for match in itertools.islice(_CALL.finditer(text, 0, end), _MOST_CALLS):
         stop = _closing(text, match.end() - 1, end, budget)
         call = _parsed(text[match.start() : stop]) if stop else None
         if call is not None:
-            yield tuple(_words(call, match.start()))
+            yield tuple(_words(call))
 
 
 def _closing(text: str, start: int, end: int, budget: Budget) -> int | None:
@@ -47,7 +44,7 @@ def _parsed(source: str) -> ast.Call | None:
     return node if isinstance(node, ast.Call) else None
 
 
-def _words(call: ast.Call, start: int) -> Iterator[Word]:
+def _words(call: ast.Call) -> Iterator[Word]:
     for argument in call.args[:1]:
         yield Word(text=_text(argument), start=-1)
     for keyword in call.keywords:

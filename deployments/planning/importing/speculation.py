@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from deployments.planning.canonical import Json
 from deployments.planning.importing.arguments import Argument, Arguments
@@ -83,10 +83,8 @@ def read_speculation(
     if given is None and not config and not old:
         return _implied(model)
     config.update({key: value for key, value in old.items() if key not in config})
-    return speculation_of(
-        config,
-        model,
-        scope,
+    return replace(
+        speculation_of(config, model, scope),
         damage=read.damage,
         argument=given,
         old_flags=bool(old),
@@ -95,14 +93,7 @@ def read_speculation(
 
 
 def speculation_of(
-    config: dict[str, Json],
-    model: str | None,
-    scope: Scope | None,
-    *,
-    damage: Damage | None = None,
-    argument: Argument | None = None,
-    old_flags: bool = False,
-    repeated: tuple[str, ...] = (),
+    config: dict[str, Json], model: str | None, scope: Scope | None
 ) -> Speculation:
     """Read a config object."""
     written = config.get("method")
@@ -118,10 +109,6 @@ def speculation_of(
         drafter=None if own else path,
         drafter_resolved=None if own else resolved,
         config=config,
-        damage=damage,
-        argument=argument,
-        old_flags=old_flags,
-        repeated=repeated,
     )
 
 

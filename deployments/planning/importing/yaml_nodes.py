@@ -42,7 +42,7 @@ def read_documents(source: str) -> list[Node]:
         )
     _refuse_deep(source)
     try:
-        return [node for node in yaml.compose_all(source, Loader=_Loader) if node]
+        return list(yaml.compose_all(source, Loader=_Loader))
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else 1

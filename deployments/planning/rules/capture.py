@@ -20,4 +20,3 @@ def default_grid(limit: int) -> tuple[int, ...]:
     if limit >= COARSE_FROM:
         sizes += range(COARSE_FROM, limit + 1, COARSE_STEP)
     return tuple(size for size in sizes if size <= limit)
-

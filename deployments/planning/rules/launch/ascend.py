@@ -6,16 +6,14 @@ from deployments.planning.methods import FACTS, Method, Need
 from deployments.planning.plan import Severity
 from deployments.planning.rules.launch import families
 from deployments.planning.rules.launch.graph import captures, given_sizes
-from deployments.planning.rules.launch.pairs import HYBRID_WORDS
 from deployments.planning.rules.launch.rule import (
     Hit,
     LaunchRule,
-    drop_flag,
-    rule,
+    RuleCard,
     set_flag,
     set_key,
 )
-from deployments.planning.rules.launch.view import FULL_MODES, LaunchView
+from deployments.planning.rules.launch.view import LaunchView
 from deployments.planning.text import text
 from deployments.planning.versions import Version
 
@@ -31,12 +29,16 @@ def _drafter_in_graph(view: LaunchView) -> bool:
     return view.config.get("enforce_eager") is not True and not view.eager
 
 
-@rule(
+@RuleCard(
     code="DRAFTER_MUST_RUN_EAGER",
     category="ascend-graph",
     severity=Severity.ERROR,
-    summary=text("Before vllm-ascend 0.23.0rc1 drafters of GLM and DeepSeek-V4 cannot be captured in graphs; later versions handle it, and other models never needed it."),
-    fix=text('Add "enforce_eager": true to the speculative config; the target keeps its graph.'),
+    summary=text(
+        "Before vllm-ascend 0.23.0rc1 drafters of GLM and DeepSeek-V4 cannot be captured in graphs; later versions handle it, and other models never needed it."
+    ),
+    fix=text(
+        'Add "enforce_eager": true to the speculative config; the target keeps its graph.'
+    ),
     source="vllm-ascend#10196, #10700, #10005; vllm-ascend v0.23.0 sources, draft proposer",
     versions="vllm-ascend before 0.23.0rc1",
     platforms=ASCEND,
@@ -56,9 +58,15 @@ def draft_eager(view: LaunchView) -> Iterator[Hit]:
     else:
         severity = Severity.INFO
     yield Hit(
-        message=text("The drafter of {model} would be captured in a graph, which versions before 0.23.0rc1 cannot do.", model=view.model)
+        message=text(
+            "The drafter of {model} would be captured in a graph, which versions before 0.23.0rc1 cannot do.",
+            model=view.model,
+        )
         if needs
-        else text("The drafter of {model} is captured in a graph; enforce_eager is needed for GLM and DeepSeek-V4 only.", model=view.model),
+        else text(
+            "The drafter of {model} is captured in a graph; enforce_eager is needed for GLM and DeepSeek-V4 only.",
+            model=view.model,
+        ),
         severity=severity,
         evidence="enforce_eager",
         start=view.spec_place,
@@ -66,11 +74,13 @@ def draft_eager(view: LaunchView) -> Iterator[Hit]:
     )
 
 
-@rule(
+@RuleCard(
     code="EAGLE3_GRAPH_EARLY",
     category="ascend-graph",
     severity=Severity.WARNING,
-    summary=text("Before vllm-ascend 0.13.0rc2 EAGLE-3 fails or gives garbled text in graph mode."),
+    summary=text(
+        "Before vllm-ascend 0.13.0rc2 EAGLE-3 fails or gives garbled text in graph mode."
+    ),
     fix=text("Add --enforce-eager, or use a later version."),
     source="vllm-ascend#2481, #8721, #5361; release notes v0.13.0rc2",
     versions="vllm-ascend before 0.13.0rc2",
@@ -82,19 +92,26 @@ def eagle3_graph(view: LaunchView) -> Iterator[Hit]:
         return
     if view.affected(None, Version((0, 13, 0), (0, 2))):
         yield Hit(
-            message=text("EAGLE-3 in graph mode is not reliable in {version}.", version=str(view.engine.version)),
+            message=text(
+                "EAGLE-3 in graph mode is not reliable in {version}.",
+                version=str(view.engine.version),
+            ),
             evidence=view.graph_mode or "",
             start=view.spec_place,
             edits=(set_flag("--enforce-eager", value=True),),
         )
 
 
-@rule(
+@RuleCard(
     code="CHIP_310P_MTP_GRAPH",
     category="ascend-graph",
     severity=Severity.ERROR,
-    summary=text("On 310P MTP and graph mode cannot be combined: the chip lacks an operator for masks that change shape."),
-    fix=text("Add --enforce-eager, or leave speculation out; W8A8 weights also bring speed."),
+    summary=text(
+        "On 310P MTP and graph mode cannot be combined: the chip lacks an operator for masks that change shape."
+    ),
+    fix=text(
+        "Add --enforce-eager, or leave speculation out; W8A8 weights also bring speed."
+    ),
     source="vllm-ascend#12983",
     versions="vllm-ascend 0.21.0rc1 to 0.23.0",
     platforms=("ascend-310p",),
@@ -112,14 +129,16 @@ def small_chip_graph(view: LaunchView) -> Iterator[Hit]:
         )
     else:
         yield Hit(
-            message=text("MTP on 310P was reported to damage text of some models; compare the answers."),
+            message=text(
+                "MTP on 310P was reported to damage text of some models; compare the answers."
+            ),
             severity=Severity.WARNING,
             evidence="310p",
             start=view.spec_place,
         )
 
 
-@rule(
+@RuleCard(
     code="CHIP_310P_DTYPE",
     category="device",
     severity=Severity.ERROR,
@@ -131,7 +150,11 @@ def small_chip_graph(view: LaunchView) -> Iterator[Hit]:
 def small_chip_dtype(view: LaunchView) -> Iterator[Hit]:
     """Fires on another dtype than float16 on 310P."""
     given = view.launch.value("--dtype")
-    if view.ascend and view.chip == "310p" and given in ("bfloat16", "float32", "bf16", "float"):
+    if (
+        view.ascend
+        and view.chip == "310p"
+        and given in ("bfloat16", "float32", "bf16", "float")
+    ):
         yield Hit(
             message=text("310P does not compute in {dtype}.", dtype=given or ""),
             evidence=given or "",
@@ -140,7 +163,7 @@ def small_chip_dtype(view: LaunchView) -> Iterator[Hit]:
         )
 
 
-@rule(
+@RuleCard(
     code="CHIP_950_FEW_GRAPHS",
     category="ascend-graph",
     severity=Severity.INFO,
@@ -152,124 +175,22 @@ def small_chip_dtype(view: LaunchView) -> Iterator[Hit]:
 def few_graphs(view: LaunchView) -> Iterator[Hit]:
     """Fires on more than four sizes with piecewise graphs on 950."""
     sizes = given_sizes(view)
-    if view.ascend and view.chip == "950" and view.graph_mode == "PIECEWISE" and len(sizes) > 4:
+    if (
+        view.ascend
+        and view.chip == "950"
+        and view.graph_mode == "PIECEWISE"
+        and len(sizes) > 4
+    ):
         yield Hit(
-            message=text("{count} capture sizes are thinned to four.", count=len(sizes)),
+            message=text(
+                "{count} capture sizes are thinned to four.", count=len(sizes)
+            ),
             evidence=", ".join(map(str, sizes[:16])),
             start=view.place("--compilation-config"),
         )
 
 
-@rule(
-    code="HYBRID_MTP_DECAY",
-    category="zero-acceptance",
-    severity=Severity.WARNING,
-    summary=text("MTP on hybrid models (Qwen3-Next, Qwen3.5 and later) was reported to decay to no acceptance: with prefix caching, and with long inputs before 0.23.0rc1."),
-    fix=text("Add --no-enable-prefix-caching, use 0.23.0 or later, and watch the acceptance rate."),
-    source="vllm-ascend#10118, #10495, #9956, #7944",
-    platforms=ASCEND,
-)
-def hybrid(view: LaunchView) -> Iterator[Hit]:
-    """Fires on hybrid MTP with prefix caching asked for, or in an early version."""
-    if not view.ascend or view.method != Method.MTP.value:
-        return
-    if view.config.get("method") not in HYBRID_WORDS and not families.is_hybrid(view.names):
-        return
-    cached = view.launch.has("--enable-prefix-caching")
-    if cached or view.affected((0, 13, 0), FORCED_SINCE, r"acceptance is 0|acceptance falls to 0"):
-        yield Hit(
-            message=text("MTP on a hybrid model was reported to stop being accepted after a while{with_cache}.", with_cache=text(" with prefix caching") if cached else ""),
-            evidence="--enable-prefix-caching" if cached else str(view.engine.version or ""),
-            start=view.spec_place,
-            edits=(drop_flag("--enable-prefix-caching"), set_flag("--no-enable-prefix-caching", value=True)) if cached else (),
-        )
-
-
-@rule(
-    code="GEMMA4_EAGLE3_PATCH",
-    category="draft-loading",
-    severity=Severity.WARNING,
-    summary=text("EAGLE-3 for Gemma 4 on Ascend needs a build with pull request 12948 and works with piecewise graphs only."),
-    fix=text("Use a build that has it, with cudagraph_mode PIECEWISE."),
-    source="vllm-ascend#12947, PR #12948",
-    platforms=ASCEND,
-)
-def gemma4(view: LaunchView) -> Iterator[Hit]:
-    """Fires on EAGLE-3 with Gemma 4 on Ascend."""
-    if view.ascend and view.method == Method.EAGLE3.value and families.is_gemma4(view.model):
-        yield Hit(
-            message=text("EAGLE-3 for {model} needs a patched build.", model=view.model),
-            evidence=view.model,
-            start=view.spec_place,
-        )
-
-
-@rule(
-    code="SUFFIX_GLM_GRAPH",
-    category="ascend-graph",
-    severity=Severity.WARNING,
-    summary=text("Suffix decoding on GLM-5 with full decode graphs was reported to fail in the rejection sampler."),
-    fix=text("Use MTP, or piecewise graphs."),
-    source="vllm-ascend#9278",
-    platforms=ASCEND,
-)
-def suffix_glm(view: LaunchView) -> Iterator[Hit]:
-    """Fires on suffix with GLM and full graphs."""
-    if view.ascend and view.method == Method.SUFFIX.value and families.is_glm(view.names):
-        if view.graph_mode in FULL_MODES:
-            yield Hit(
-                message=text("Suffix decoding on GLM with {mode} was reported to fail.", mode=view.graph_mode or ""),
-                evidence=view.graph_mode or "",
-                start=view.spec_place,
-            )
-
-
-@rule(
-    code="FLASHCOMM_WITH_MTP",
-    category="low-acceptance",
-    severity=Severity.WARNING,
-    summary=text("FlashComm1 lowers acceptance of MTP on GLM-5 and Qwen3.5 before vllm-ascend 0.23.0."),
-    fix=text("Turn FlashComm1 off."),
-    source="vllm-ascend#9803, #8989",
-    versions="vllm-ascend before 0.23.0",
-    platforms=ASCEND,
-)
-def flashcomm(view: LaunchView) -> Iterator[Hit]:
-    """Fires on both together with the models concerned."""
-    on = view.additional.get("enable_flashcomm1") is True or view.launch.variable("VLLM_ASCEND_ENABLE_FLASHCOMM1") == "1"
-    concerned = families.is_glm(view.names) or families.is_hybrid(view.names)
-    if not view.ascend or not on or not concerned or view.method != Method.MTP.value:
-        return
-    if view.affected((0, 13, 0), (0, 23, 0)):
-        yield Hit(
-            message=text("FlashComm1 lowers the acceptance of MTP in this version."),
-            evidence="FlashComm1",
-            start=view.spec_place,
-        )
-
-
-@rule(
-    code="SPARSE_PARALLEL_WITH_MTP",
-    category="low-acceptance",
-    severity=Severity.WARNING,
-    summary=text("With DSA context parallelism, MTP with more than one token accepts little before vllm-ascend 0.23.0."),
-    fix=text("Draft 1 token, or use 0.23.0 or later."),
-    source="vllm-ascend release notes v0.23.0, PR #10878",
-    versions="vllm-ascend before 0.23.0",
-    platforms=ASCEND,
-)
-def sparse_parallel(view: LaunchView) -> Iterator[Hit]:
-    """Fires on enable_dsa_cp with more than one token in an early version."""
-    if view.ascend and view.additional.get("enable_dsa_cp") is True and (view.count or 0) > 1:
-        if view.method == Method.MTP.value and view.affected(None, (0, 23, 0)):
-            yield Hit(
-                message=text("enable_dsa_cp with {count} drafted tokens accepts little in this version.", count=view.count or 0),
-                evidence="enable_dsa_cp",
-                start=view.spec_place,
-            )
-
-
-@rule(
+@RuleCard(
     code="XLITE_ONE_TOKEN",
     category="ascend-graph",
     severity=Severity.ERROR,
@@ -284,14 +205,16 @@ def xlite(view: LaunchView) -> Iterator[Hit]:
     on = isinstance(config, dict) and config.get("enabled") is True
     if view.ascend and on and (view.count or 0) > 1:
         yield Hit(
-            message=text("Xlite drafts exactly one token, not {count}.", count=view.count or 0),
+            message=text(
+                "Xlite drafts exactly one token, not {count}.", count=view.count or 0
+            ),
             evidence="xlite_graph_config",
             start=view.spec_place,
             edits=(set_key("num_speculative_tokens", 1),),
         )
 
 
-@rule(
+@RuleCard(
     code="DSPARK_PROBABILISTIC",
     category="unsupported-method",
     severity=Severity.ERROR,
@@ -302,21 +225,29 @@ def xlite(view: LaunchView) -> Iterator[Hit]:
 )
 def dspark_sampling(view: LaunchView) -> Iterator[Hit]:
     """Fires on probabilistic draft sampling with DSpark on Ascend."""
-    if view.ascend and view.method == Method.DSPARK.value:
-        if view.config.get("draft_sample_method") == "probabilistic" and view.launch.variable("VLLM_USE_V2_MODEL_RUNNER") != "1":
-            yield Hit(
-                message=text("DSpark on Ascend does not sample drafts probabilistically."),
-                evidence="draft_sample_method",
-                start=view.spec_place,
-                edits=(set_key("draft_sample_method", "greedy"),),
-            )
+    if (
+        view.ascend
+        and view.method == Method.DSPARK.value
+        and (
+            view.config.get("draft_sample_method") == "probabilistic"
+            and view.launch.variable("VLLM_USE_V2_MODEL_RUNNER") != "1"
+        )
+    ):
+        yield Hit(
+            message=text("DSpark on Ascend does not sample drafts probabilistically."),
+            evidence="draft_sample_method",
+            start=view.spec_place,
+            edits=(set_key("draft_sample_method", "greedy"),),
+        )
 
 
-@rule(
+@RuleCard(
     code="PREFILL_CONTEXT_PARALLEL_REFUSED",
     category="unknown-flag",
     severity=Severity.ERROR,
-    summary=text("After vllm-ascend 0.23.0 prefill context parallelism is refused on the first model runner."),
+    summary=text(
+        "After vllm-ascend 0.23.0 prefill context parallelism is refused on the first model runner."
+    ),
     fix=text("Leave --prefill-context-parallel-size out, or stay on 0.23.0."),
     source="vllm-ascend sources after v0.23.0, platform.py",
     versions="vllm-ascend after 0.23.0",
@@ -326,29 +257,44 @@ def prefill_context(view: LaunchView) -> Iterator[Hit]:
     """Fires on a size above 1 in a later version."""
     size = view.launch.number("--prefill-context-parallel-size") or 1
     version = view.engine.version
-    if not view.ascend or size < 2 or version is None or version < Version((0, 24, 0), (0, 0)):
+    if (
+        not view.ascend
+        or size < 2
+        or version is None
+        or version < Version((0, 24, 0), (0, 0))
+    ):
         return
     if view.launch.variable("VLLM_USE_V2_MODEL_RUNNER") != "1":
         yield Hit(
-            message=text("This version refuses --prefill-context-parallel-size {size}.", size=size),
+            message=text(
+                "This version refuses --prefill-context-parallel-size {size}.",
+                size=size,
+            ),
             evidence=str(size),
             start=view.place("--prefill-context-parallel-size"),
         )
 
 
-@rule(
+@RuleCard(
     code="NETWORK_NOT_NAMED",
     category="environment",
     severity=Severity.WARNING,
-    summary=text("Several Ascend hosts need HCCL_IF_IP and the three interface variables."),
-    fix=text("Set HCCL_IF_IP, GLOO_SOCKET_IFNAME, TP_SOCKET_IFNAME and HCCL_SOCKET_IFNAME."),
+    summary=text(
+        "Several Ascend hosts need HCCL_IF_IP and the three interface variables."
+    ),
+    fix=text(
+        "Set HCCL_IF_IP, GLOO_SOCKET_IFNAME, TP_SOCKET_IFNAME and HCCL_SOCKET_IFNAME."
+    ),
     source="vllm-ascend documentation v0.23.0, multi-node guides; vllm-ascend#5461",
     platforms=ASCEND,
 )
 def network(view: LaunchView) -> Iterator[Hit]:
     """Fires on a data parallel address of another host with none of the four set."""
     address = view.launch.value("--data-parallel-address")
-    if not view.ascend or address is None or address in ("127.0.0.1", "localhost", "0.0.0.0"):  # noqa: S104 - compared
+    own = (
+        address is None or address in ("localhost", "::1") or address.startswith("127.")
+    )
+    if not view.ascend or own:
         return
     if not any(name in view.launch.environment for name in _NIC):
         yield Hit(
@@ -358,40 +304,14 @@ def network(view: LaunchView) -> Iterator[Hit]:
         )
 
 
-@rule(
-    code="EIGHT_BIT_CACHE_WITH_EAGLE3",
-    category="unsupported-method",
-    severity=Severity.ERROR,
-    summary=text("Checkpoints of MiniMax-M2 with 8-bit KV cache do not draft with EAGLE-3."),
-    fix=text("Use a checkpoint without C8."),
-    source="vllm-ascend documentation v0.23.0, MiniMax-M2 tutorial",
-    platforms=ASCEND,
-)
-def eight_bit_cache(view: LaunchView) -> Iterator[Hit]:
-    """Fires on MiniMax-M2 C8 with EAGLE-3."""
-    name = families.last_part(view.model).lower()
-    if view.ascend and view.method == Method.EAGLE3.value and "minimax-m2" in name and "c8" in name:
-        yield Hit(
-            message=text("{model} has an 8-bit KV cache, which does not go with EAGLE-3.", model=view.model),
-            evidence=view.model,
-            start=view.spec_place,
-        )
-
-
 ASCEND_RULES: tuple[LaunchRule, ...] = (
     draft_eager,
     eagle3_graph,
     small_chip_graph,
     small_chip_dtype,
     few_graphs,
-    hybrid,
-    gemma4,
-    suffix_glm,
-    flashcomm,
-    sparse_parallel,
     xlite,
     dspark_sampling,
     prefill_context,
     network,
-    eight_bit_cache,
 )

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from deployments.planning.methods import ASCEND_MAX_TOKENS_PER_STEP, FACTS, Method
 from deployments.planning.plan import Severity
 from deployments.planning.rules.launch import families
-from deployments.planning.rules.launch.rule import Hit, LaunchRule, rule, set_key
+from deployments.planning.rules.launch.rule import Hit, LaunchRule, RuleCard, set_key
 from deployments.planning.rules.launch.view import LaunchView
 from deployments.planning.text import text
 
@@ -16,11 +16,13 @@ LONGEST_LOOKUP = 10
 HIGHEST_SENSIBLE = {"mtp": 8, "draft_model": 10, "eagle": 10, "eagle3": 10, "ngram": 16}
 
 
-@rule(
+@RuleCard(
     code="COUNT_MISSING",
     category="k-limit",
     severity=Severity.ERROR,
-    summary=text("num_speculative_tokens is not given, and the method has no default that works."),
+    summary=text(
+        "num_speculative_tokens is not given, and the method has no default that works."
+    ),
     fix=text("Always write num_speculative_tokens."),
     source=f"{RUN}; vllm#55323, #20375",
 )
@@ -34,13 +36,16 @@ def missing(view: LaunchView) -> Iterator[Hit]:
     if not view.config or "num_speculative_tokens_per_batch_size" in view.config:
         return
     yield Hit(
-        message=text("num_speculative_tokens is missing; {method} does not start without it.", method=view.method),
+        message=text(
+            "num_speculative_tokens is missing; {method} does not start without it.",
+            method=view.method,
+        ),
         evidence=view.method,
         start=view.spec_place,
     )
 
 
-@rule(
+@RuleCard(
     code="COUNT_NOT_POSITIVE",
     category="k-limit",
     severity=Severity.ERROR,
@@ -55,17 +60,22 @@ def not_positive(view: LaunchView) -> Iterator[Hit]:
         return
     if count is None or count < 1:
         yield Hit(
-            message=text("num_speculative_tokens is {given}; it must be a whole number above 0.", given=str(given)[:40]),
+            message=text(
+                "num_speculative_tokens is {given}; it must be a whole number above 0.",
+                given=str(given)[:40],
+            ),
             evidence=str(given)[:40],
             start=view.spec_place,
         )
 
 
-@rule(
+@RuleCard(
     code="COUNT_ABOVE_KERNEL_LIMIT",
     category="k-limit",
     severity=Severity.ERROR,
-    summary=text("Drafted tokens plus one must not exceed 16 on Ascend, the limit of its attention kernel."),
+    summary=text(
+        "Drafted tokens plus one must not exceed 16 on Ascend, the limit of its attention kernel."
+    ),
     fix=text("Draft 15 tokens or fewer."),
     source="vllm-ascend sources: limit of 16 in the TND layout",
     platforms=("ascend",),
@@ -88,7 +98,7 @@ def kernel_limit(view: LaunchView) -> Iterator[Hit]:
     )
 
 
-@rule(
+@RuleCard(
     code="COUNT_BELOW_METHOD_LIMIT",
     category="k-limit",
     severity=Severity.ERROR,
@@ -105,18 +115,25 @@ def method_limit(view: LaunchView) -> Iterator[Hit]:
     facts = FACTS[method]
     if count < facts.smallest_count:
         yield Hit(
-            message=text("{method} drafts {least} tokens a step or more, not {count}.", method=facts.title, least=facts.smallest_count, count=count),
+            message=text(
+                "{method} drafts {least} tokens a step or more, not {count}.",
+                method=facts.title,
+                least=facts.smallest_count,
+                count=count,
+            ),
             evidence=str(count),
             start=view.spec_place,
             edits=(set_key(KEY, facts.default_count),),
         )
 
 
-@rule(
+@RuleCard(
     code="COUNT_NOT_DIVISIBLE",
     category="k-limit",
     severity=Severity.ERROR,
-    summary=text("With several MTP layers, a higher count must be a multiple of their number."),
+    summary=text(
+        "With several MTP layers, a higher count must be a multiple of their number."
+    ),
     fix=text("Use a multiple of the number of MTP layers."),
     source=f"{RUN}: must be divisible by n_predict",
 )
@@ -124,23 +141,37 @@ def not_divisible(view: LaunchView) -> Iterator[Hit]:
     """Fires on a count that the layers of a known model do not divide."""
     layers = view.target.mtp_layers if view.target else None
     count = view.count
-    if view.method != Method.MTP.value or not layers or count is None or count <= layers:
+    if (
+        view.method != Method.MTP.value
+        or not layers
+        or count is None
+        or count <= layers
+    ):
         return
     if count % layers:
         yield Hit(
-            message=text("{count} is no multiple of the {layers} MTP layers of {model}.", count=count, layers=layers, model=view.model),
+            message=text(
+                "{count} is no multiple of the {layers} MTP layers of {model}.",
+                count=count,
+                layers=layers,
+                model=view.model,
+            ),
             evidence=str(count),
             start=view.spec_place,
             edits=(set_key(KEY, count - count % layers),),
         )
 
 
-@rule(
+@RuleCard(
     code="MTP_LAYER_REUSED",
     category="k-limit",
     severity=Severity.INFO,
-    summary=text("Drafting more tokens than there are MTP layers runs the same layer again; each further token is accepted less often."),
-    fix=text("Watch the acceptance rate by position and draft fewer where it falls off."),
+    summary=text(
+        "Drafting more tokens than there are MTP layers runs the same layer again; each further token is accepted less often."
+    ),
+    fix=text(
+        "Watch the acceptance rate by position and draft fewer where it falls off."
+    ),
     source="vLLM 0.11.0 and later: multiple times of forward on same MTP layer",
     versions="vLLM 0.11.0 and later",
 )
@@ -148,19 +179,31 @@ def layer_reused(view: LaunchView) -> Iterator[Hit]:
     """Fires on more tokens than layers where the catalog knows the layers."""
     layers = view.target.mtp_layers if view.target else None
     count = view.count
-    if view.method == Method.MTP.value and layers and count is not None and count > layers:
+    if (
+        view.method == Method.MTP.value
+        and layers
+        and count is not None
+        and count > layers
+    ):
         yield Hit(
-            message=text("{model} has {layers} MTP layer; drafting {count} tokens runs it again for each.", model=view.model, layers=layers, count=count),
+            message=text(
+                "{model} has {layers} MTP layer; drafting {count} tokens runs it again for each.",
+                model=view.model,
+                layers=layers,
+                count=count,
+            ),
             evidence=str(count),
             start=view.spec_place,
         )
 
 
-@rule(
+@RuleCard(
     code="COUNT_HIGH",
     category="low-acceptance",
     severity=Severity.WARNING,
-    summary=text("So many drafted tokens a step cost more than they bring; late positions are hardly accepted."),
+    summary=text(
+        "So many drafted tokens a step cost more than they bring; late positions are hardly accepted."
+    ),
     fix=text("Start with 3 and raise it while the acceptance by position stays high."),
     source="vllm-ascend#9290, #9871; field guide, pitfalls",
 )
@@ -171,29 +214,42 @@ def high(view: LaunchView) -> Iterator[Hit]:
     if limit is None or count is None or count <= limit or not view.launch.is_vllm:
         return
     yield Hit(
-        message=text("{count} drafted tokens a step are more than {method} usually gets accepted.", count=count, method=view.method or ""),
+        message=text(
+            "{count} drafted tokens a step are more than {method} usually gets accepted.",
+            count=count,
+            method=view.method or "",
+        ),
         evidence=str(count),
         start=view.spec_place,
     )
 
 
-@rule(
+@RuleCard(
     code="NGRAM_LOOKUP_LONG",
     category="slower-than-baseline",
     severity=Severity.WARNING,
-    summary=text("A long n-gram lookup is searched on the processor from long to short and rarely matches."),
+    summary=text(
+        "A long n-gram lookup is searched on the processor from long to short and rarely matches."
+    ),
     fix=text("Use prompt_lookup_min 2 and prompt_lookup_max 4 or 5."),
     source="vllm#16883",
 )
 def long_lookup(view: LaunchView) -> Iterator[Hit]:
     """Fires on prompt_lookup_max above 10."""
     longest = view.config.get("prompt_lookup_max")
-    if not isinstance(longest, int) or isinstance(longest, bool) or longest <= LONGEST_LOOKUP:
+    if (
+        not isinstance(longest, int)
+        or isinstance(longest, bool)
+        or longest <= LONGEST_LOOKUP
+    ):
         return
     if view.method not in ("ngram", "ngram_gpu"):
         return
     yield Hit(
-        message=text("prompt_lookup_max {longest} is searched from long to short and rarely matches.", longest=longest),
+        message=text(
+            "prompt_lookup_max {longest} is searched from long to short and rarely matches.",
+            longest=longest,
+        ),
         evidence=str(longest),
         start=view.spec_place,
         edits=(set_key("prompt_lookup_max", 5), set_key("prompt_lookup_min", 2))
@@ -202,18 +258,25 @@ def long_lookup(view: LaunchView) -> Iterator[Hit]:
     )
 
 
-@rule(
+@RuleCard(
     code="NGRAM_LOOKUP_ORDER",
     category="k-limit",
     severity=Severity.ERROR,
-    summary=text("prompt_lookup_min must not exceed prompt_lookup_max, and both start at 1."),
+    summary=text(
+        "prompt_lookup_min must not exceed prompt_lookup_max, and both start at 1."
+    ),
     fix=text("Make the minimum smaller."),
     source=f"{RUN}: prompt_lookup_min must be <= prompt_lookup_max",
 )
 def lookup_order(view: LaunchView) -> Iterator[Hit]:
     """Fires on a minimum above the maximum, and on lengths below 1."""
-    values = [view.config.get(key) for key in ("prompt_lookup_min", "prompt_lookup_max")]
-    shortest, longest = (one if isinstance(one, int) and not isinstance(one, bool) else None for one in values)
+    values = [
+        view.config.get(key) for key in ("prompt_lookup_min", "prompt_lookup_max")
+    ]
+    shortest, longest = (
+        one if isinstance(one, int) and not isinstance(one, bool) else None
+        for one in values
+    )
     wrong = shortest is not None and longest is not None and shortest > longest
     below = any(one is not None and one < 1 for one in (shortest, longest))
     if (wrong or below) and view.launch.is_vllm:
@@ -228,11 +291,13 @@ def lookup_order(view: LaunchView) -> Iterator[Hit]:
         )
 
 
-@rule(
+@RuleCard(
     code="NGRAM_SMALL_TARGET",
     category="slower-than-baseline",
     severity=Severity.WARNING,
-    summary=text("N-gram with many tokens on a small target costs more in verification than it saves."),
+    summary=text(
+        "N-gram with many tokens on a small target costs more in verification than it saves."
+    ),
     fix=text("Turn speculation off, or draft 2 or 3 tokens, for copy-heavy work only."),
     source="vllm#6494, #8439",
 )
@@ -243,13 +308,17 @@ def small_target(view: LaunchView) -> Iterator[Hit]:
         return
     if count >= 5:
         yield Hit(
-            message=text("N-gram with {count} tokens on {model} verifies more than it saves.", count=count, model=view.model),
+            message=text(
+                "N-gram with {count} tokens on {model} verifies more than it saves.",
+                count=count,
+                model=view.model,
+            ),
             evidence=str(count),
             start=view.spec_place,
         )
 
 
-@rule(
+@RuleCard(
     code="HIDDEN_STATES_COUNT",
     category="k-limit",
     severity=Severity.ERROR,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from deployments.planning.canonical import Json
 from deployments.planning.plan import Severity
 from deployments.planning.rules.launch.pairs import counts_must_be_equal
-from deployments.planning.rules.launch.rule import Hit, LaunchRule, rule, set_key
+from deployments.planning.rules.launch.rule import Hit, LaunchRule, RuleCard, set_key
 from deployments.planning.rules.launch.view import LaunchView
 from deployments.planning.text import text
 from deployments.planning.versions import Version
@@ -56,7 +56,7 @@ _ROLES = ("kv_producer", "kv_consumer", "kv_both")
 _GONE_ON_ASCEND = ("LLMDataDistCMgrConnector", "LLMDataDistConnector")
 
 
-@rule(
+@RuleCard(
     code="KV_CONNECTOR_REFUSED",
     category="disaggregation",
     severity=Severity.ERROR,
@@ -68,7 +68,11 @@ _GONE_ON_ASCEND = ("LLMDataDistCMgrConnector", "LLMDataDistConnector")
 def connector(view: LaunchView) -> Iterator[Hit]:
     """Fires on unknown, removed and future connectors."""
     name = view.transfer.get("kv_connector")
-    if not isinstance(name, str) or "kv_connector_module_path" in view.transfer or "$" in name:
+    if (
+        not isinstance(name, str)
+        or "kv_connector_module_path" in view.transfer
+        or "$" in name
+    ):
         return
     if view.ascend:
         yield from _on_ascend(view, name)
@@ -77,22 +81,34 @@ def connector(view: LaunchView) -> Iterator[Hit]:
         near = difflib.get_close_matches(name, _CONNECTORS, n=1, cutoff=0.7)
         yield Hit(
             message=text("vLLM has no KV connector {name}.", name=name),
-            fix=text("Did you mean {near}?", near=near[0]) if near else text("Use NixlConnector."),
+            fix=text("Did you mean {near}?", near=near[0])
+            if near
+            else text("Use NixlConnector."),
             evidence=name,
             start=view.place(FLAG),
         )
         return
     since, gone = _CONNECTORS[name]
     version = view.engine.vllm
-    if gone is not None and (version is None or version >= Version(gone)) and not view.engine.old:
+    if (
+        gone is not None
+        and (version is None or version >= Version(gone))
+        and not view.engine.old
+    ):
         yield Hit(
-            message=text("vLLM {gone} removed {name}.", name=name, gone=str(Version(gone))),
+            message=text(
+                "vLLM {gone} removed {name}.", name=name, gone=str(Version(gone))
+            ),
             evidence=name,
             start=view.place(FLAG),
         )
     elif since is not None and view.vllm_before(*since):
         yield Hit(
-            message=text("{name} exists since vLLM {since}.", name=name, since=str(Version(since))),
+            message=text(
+                "{name} exists since vLLM {since}.",
+                name=name,
+                since=str(Version(since)),
+            ),
             evidence=name,
             start=view.place(FLAG),
         )
@@ -102,18 +118,24 @@ def _on_ascend(view: LaunchView, name: str) -> Iterator[Hit]:
     if name in _ASCEND_CONNECTORS:
         return
     gone = name in _GONE_ON_ASCEND
-    if gone and view.engine.version is not None and view.engine.version < Version((0, 12, 0), (0, 1)):
+    if (
+        gone
+        and view.engine.version is not None
+        and view.engine.version < Version((0, 12, 0), (0, 1))
+    ):
         return
     yield Hit(
         message=text("vllm-ascend has no KV connector {name}.", name=name),
         fix=text("Use MooncakeConnectorV1."),
-        severity=Severity.ERROR if gone or name == "NixlConnector" else Severity.WARNING,
+        severity=Severity.ERROR
+        if gone or name == "NixlConnector"
+        else Severity.WARNING,
         evidence=name,
         start=view.place(FLAG),
     )
 
 
-@rule(
+@RuleCard(
     code="KV_ROLE_MISSING",
     category="disaggregation",
     severity=Severity.ERROR,
@@ -138,7 +160,7 @@ def role_missing(view: LaunchView) -> Iterator[Hit]:
         )
 
 
-@rule(
+@RuleCard(
     code="KV_CONNECTOR_MISSING",
     category="disaggregation",
     severity=Severity.WARNING,
@@ -148,19 +170,26 @@ def role_missing(view: LaunchView) -> Iterator[Hit]:
 )
 def connector_missing(view: LaunchView) -> Iterator[Hit]:
     """Fires on a role alone."""
-    if view.transfer.get("kv_role") is not None and view.transfer.get("kv_connector") is None:
+    if (
+        view.transfer.get("kv_role") is not None
+        and view.transfer.get("kv_connector") is None
+    ):
         yield Hit(
-            message=text("kv_role is given, but no kv_connector: nothing is transferred."),
+            message=text(
+                "kv_role is given, but no kv_connector: nothing is transferred."
+            ),
             evidence=str(view.transfer.get("kv_role"))[:80],
             start=view.place(FLAG),
         )
 
 
-@rule(
+@RuleCard(
     code="KV_KEYS_REMOVED",
     category="disaggregation",
     severity=Severity.ERROR,
-    summary=text("vLLM 0.32.0 removed kv_rank, kv_parallel_size, kv_ip and kv_buffer_size and refuses them."),
+    summary=text(
+        "vLLM 0.32.0 removed kv_rank, kv_parallel_size, kv_ip and kv_buffer_size and refuses them."
+    ),
     fix=text("Leave these keys out."),
     source="vLLM sources, 0.31.0 and 0.32.0",
     versions="vLLM 0.32.0 and later",
@@ -180,7 +209,7 @@ def removed_keys(view: LaunchView) -> Iterator[Hit]:
         )
 
 
-@rule(
+@RuleCard(
     code="KV_ROLE_BOTH_OLD",
     category="disaggregation",
     severity=Severity.INFO,
@@ -201,11 +230,13 @@ def role_both(view: LaunchView) -> Iterator[Hit]:
         )
 
 
-@rule(
+@RuleCard(
     code="PREFILL_DRAFTS_IN_VAIN",
     category="disaggregation",
     severity=Severity.WARNING,
-    summary=text("Prefill emits one token per request: further drafts are thrown away and delay the first token."),
+    summary=text(
+        "Prefill emits one token per request: further drafts are thrown away and delay the first token."
+    ),
     fix=text("Draft 1 on prefill; hybrid models and DSpark draft as many as decode."),
     source="vllm-ascend documentation v0.23.0, prefill/decode tutorials; field guide, pitfalls",
 )
@@ -214,18 +245,23 @@ def prefill_count(view: LaunchView) -> Iterator[Hit]:
     count = view.count or 0
     if view.role == "prefill" and count > 1 and not counts_must_be_equal(view):
         yield Hit(
-            message=text("Prefill drafts {count} tokens, but it emits one token per request.", count=count),
+            message=text(
+                "Prefill drafts {count} tokens, but it emits one token per request.",
+                count=count,
+            ),
             evidence=str(count),
             start=view.spec_place,
             edits=(set_key("num_speculative_tokens", 1),),
         )
 
 
-@rule(
+@RuleCard(
     code="SCHEDULER_OF_OTHER_ROLE",
     category="disaggregation",
     severity=Severity.ERROR,
-    summary=text("recompute_scheduler_enable belongs on decode nodes only, enable_balance_scheduling on mixed nodes only."),
+    summary=text(
+        "recompute_scheduler_enable belongs on decode nodes only, enable_balance_scheduling on mixed nodes only."
+    ),
     fix=text("Leave it out here."),
     source="vllm-ascend sources, platform.py",
     platforms=("ascend",),
@@ -235,12 +271,17 @@ def scheduler(view: LaunchView) -> Iterator[Hit]:
     if not view.ascend:
         return
     nested = view.additional.get("scheduler_config")
-    config: dict[str, Json] = {**view.additional, **(nested if isinstance(nested, dict) else {})}
+    config: dict[str, Json] = {
+        **view.additional,
+        **(nested if isinstance(nested, dict) else {}),
+    }
     role = view.transfer.get("kv_role")
     if config.get("recompute_scheduler_enable") is True and role != "kv_consumer":
         yield Hit(
             message=text("recompute_scheduler_enable works on decode nodes only."),
-            severity=Severity.WARNING if role == "kv_producer" or view.launch.flag(FLAG) else Severity.ERROR,
+            severity=Severity.WARNING
+            if role == "kv_producer" or view.launch.flag(FLAG)
+            else Severity.ERROR,
             evidence="recompute_scheduler_enable",
             start=view.place("--additional-config"),
         )
@@ -253,7 +294,7 @@ def scheduler(view: LaunchView) -> Iterator[Hit]:
         )
 
 
-@rule(
+@RuleCard(
     code="KV_TOPOLOGY_DIFFERS",
     category="disaggregation",
     severity=Severity.WARNING,
@@ -271,17 +312,23 @@ def topology(view: LaunchView) -> Iterator[Hit]:
     if not isinstance(stated, int) or ranks is None or stated == ranks:
         return
     yield Hit(
-        message=text("The connector's tp_size is {stated}, and --tensor-parallel-size is {ranks}.", stated=stated, ranks=ranks),
+        message=text(
+            "The connector's tp_size is {stated}, and --tensor-parallel-size is {ranks}.",
+            stated=stated,
+            ranks=ranks,
+        ),
         evidence=str(stated),
         start=view.place(FLAG),
     )
 
 
-@rule(
+@RuleCard(
     code="KV_PORT_IN_RANDOM_RANGE",
     category="port",
     severity=Severity.INFO,
-    summary=text("Ascend's direct transport takes random ports from 20000 on, 1000 per device; a kv_port among them may be taken."),
+    summary=text(
+        "Ascend's direct transport takes random ports from 20000 on, 1000 per device; a kv_port among them may be taken."
+    ),
     fix=text("Use 28000 and above with 8 devices, 36000 and above with 16."),
     source="vllm-ascend documentation v0.23.0, Mooncake multi-node guide",
     platforms=("ascend",),
@@ -289,10 +336,17 @@ def topology(view: LaunchView) -> Iterator[Hit]:
 def random_ports(view: LaunchView) -> Iterator[Hit]:
     """Fires on a kv_port between 20000 and 28000."""
     given = view.transfer.get("kv_port")
-    port = int(given) if isinstance(given, int | str) and str(given).isdigit() and len(str(given)) < 6 else None
+    port = (
+        int(given)
+        if isinstance(given, int | str) and str(given).isdigit() and len(str(given)) < 6
+        else None
+    )
     if view.ascend and port is not None and 20_000 <= port < 28_000:
         yield Hit(
-            message=text("kv_port {port} lies among the ports that the transport takes at random.", port=port),
+            message=text(
+                "kv_port {port} lies among the ports that the transport takes at random.",
+                port=port,
+            ),
             evidence=str(port),
             start=view.place(FLAG),
         )

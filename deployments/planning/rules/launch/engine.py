@@ -48,7 +48,9 @@ class JudgedEngine:
         """The profile that the named version is judged by: its own, else the one before."""
         if self.version is None:
             return None
-        fitting = [one for one in self.profiles if parse_version(one.version) <= self.version]
+        fitting = [
+            one for one in self.profiles if parse_version(one.version) <= self.version
+        ]
         return fitting[-1] if fitting else None
 
     @property
@@ -99,7 +101,9 @@ def read_version(text: str) -> Version | None:
         return _newest_of(number)
     post = re.match(r"\.post\d+", match["rest"])
     try:
-        return parse_version(number.removesuffix(".x") + candidate + (post[0] if post else ""))
+        return parse_version(
+            number.removesuffix(".x") + candidate + (post[0] if post else "")
+        )
     except PlanningError:
         return None
 
@@ -107,7 +111,9 @@ def read_version(text: str) -> Version | None:
 def _newest_of(number: str) -> Version | None:
     release = tuple(int(part) for part in number.split("."))
     found = [
-        one.vllm for one in _profiles(VLLM) if one.vllm.release[: len(release)] == release
+        one.vllm
+        for one in _profiles(VLLM)
+        if one.vllm.release[: len(release)] == release
     ]
     if found:
         return found[-1]

@@ -9,7 +9,12 @@ from deployments.planning.rules.launch.known import (
     is_engine_variable,
     near_variable,
 )
-from deployments.planning.rules.launch.rule import Hit, LaunchRule, replace_text, rule
+from deployments.planning.rules.launch.rule import (
+    Hit,
+    LaunchRule,
+    RuleCard,
+    replace_text,
+)
 from deployments.planning.rules.launch.view import LaunchView
 from deployments.planning.text import text
 from deployments.planning.versions import Version, parse_version
@@ -17,9 +22,28 @@ from deployments.planning.versions import Version, parse_version
 SOURCES = "vLLM and vllm-ascend sources, environment variables, 0.8.5 to 0.33.0"
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _SIZES = {
-    re.compile(r"Qwen/Qwen3-(?P<size>\d+(?:\.\d+)?B)(?!-A)"): ("0.6B", "1.7B", "4B", "8B", "14B", "32B"),
-    re.compile(r"Qwen/Qwen2\.5-(?P<size>\d+(?:\.\d+)?B)"): ("0.5B", "1.5B", "3B", "7B", "14B", "32B", "72B"),
-    re.compile(r"meta-llama/(?:Meta-)?Llama-3\.1-(?P<size>\d+B)"): ("8B", "70B", "405B"),
+    re.compile(r"Qwen/Qwen3-(?P<size>\d+(?:\.\d+)?B)(?!-A)"): (
+        "0.6B",
+        "1.7B",
+        "4B",
+        "8B",
+        "14B",
+        "32B",
+    ),
+    re.compile(r"Qwen/Qwen2\.5-(?P<size>\d+(?:\.\d+)?B)"): (
+        "0.5B",
+        "1.5B",
+        "3B",
+        "7B",
+        "14B",
+        "32B",
+        "72B",
+    ),
+    re.compile(r"meta-llama/(?:Meta-)?Llama-3\.1-(?P<size>\d+B)"): (
+        "8B",
+        "70B",
+        "405B",
+    ),
     re.compile(r"meta-llama/(?:Meta-)?Llama-3\.3-(?P<size>\d+B)"): ("70B",),
 }
 """Families that are complete: every size that was published."""
@@ -30,11 +54,13 @@ _GONE = {
 }
 
 
-@rule(
+@RuleCard(
     code="VARIABLE_MISSPELT",
     category="environment",
     severity=Severity.WARNING,
-    summary=text("An environment variable is one or two letters away from one that exists; as written it does nothing."),
+    summary=text(
+        "An environment variable is one or two letters away from one that exists; as written it does nothing."
+    ),
     fix=text("Correct the name."),
     source=f"{SOURCES}; vllm-ascend#13523",
 )
@@ -49,7 +75,9 @@ def misspelt(view: LaunchView) -> Iterator[Hit]:
         at = word.start - len(name) - 1
         written = view.source.text[at : at + len(name)] if at >= 0 else ""
         yield Hit(
-            message=text("{name} is no variable of the engine; {near} is.", name=name, near=near),
+            message=text(
+                "{name} is no variable of the engine; {near} is.", name=name, near=near
+            ),
             fix=text("Write {near}.", near=near),
             evidence=name,
             start=at if written == name else word.start,
@@ -58,10 +86,12 @@ def misspelt(view: LaunchView) -> Iterator[Hit]:
 
 
 def _may_be_meant(name: str) -> bool:
-    return is_engine_variable(name) or name.endswith(("VISIBLE_DEVICES", "VISIBLE_DEVICE"))
+    return is_engine_variable(name) or name.endswith(
+        ("VISIBLE_DEVICES", "VISIBLE_DEVICE")
+    )
 
 
-@rule(
+@RuleCard(
     code="VARIABLE_UNKNOWN",
     category="environment",
     severity=Severity.INFO,
@@ -73,12 +103,24 @@ def unknown(view: LaunchView) -> Iterator[Hit]:
     """Fires on VLLM_ names that no release has, and on variables that are gone."""
     for name, word in view.launch.environment.items():
         if name in _GONE:
-            yield Hit(message=text("{name}: {why}.", name=name, why=_GONE[name]), evidence=name, start=word.start)
-        elif name.startswith("VLLM_") and name not in environment() and near_variable(name) is None:
-            yield Hit(message=text("No release of the engine reads {name}.", name=name), evidence=name, start=word.start)
+            yield Hit(
+                message=text("{name}: {why}.", name=name, why=_GONE[name]),
+                evidence=name,
+                start=word.start,
+            )
+        elif (
+            name.startswith("VLLM_")
+            and name not in environment()
+            and near_variable(name) is None
+        ):
+            yield Hit(
+                message=text("No release of the engine reads {name}.", name=name),
+                evidence=name,
+                start=word.start,
+            )
 
 
-@rule(
+@RuleCard(
     code="VARIABLE_NOT_IN_VERSION",
     category="environment",
     severity=Severity.INFO,
@@ -100,21 +142,32 @@ def not_in_version(view: LaunchView) -> Iterator[Hit]:
         after = version > _release(last) and last != "0.33.0"
         if after or (version < _release(first) and first != "0.8.5"):
             yield Hit(
-                message=text("vLLM {first} to {last} read {name}; this version does not.", first=first, last=last, name=name),
+                message=text(
+                    "vLLM {first} to {last} read {name}; this version does not.",
+                    first=first,
+                    last=last,
+                    name=name,
+                ),
                 evidence=name,
                 start=word.start,
             )
 
 
 def _release(text_: str) -> Version:
-    return Version(parse_version(".".join(text_.split(".post")[0].split(".")[:3])).release)
+    return Version(
+        parse_version(
+            ".".join(text_.split(".post", maxsplit=1)[0].split(".")[:3])
+        ).release
+    )
 
 
-@rule(
+@RuleCard(
     code="OLD_ENGINE_ASKED_FOR",
     category="environment",
     severity=Severity.WARNING,
-    summary=text("VLLM_USE_V1=0 asks for the V0 engine, which vLLM 0.10.0 lost for speculative decoding."),
+    summary=text(
+        "VLLM_USE_V1=0 asks for the V0 engine, which vLLM 0.10.0 lost for speculative decoding."
+    ),
     fix=text("Leave VLLM_USE_V1 out."),
     source="vLLM sources, 0.9.2 and 0.10.0",
     versions="vLLM 0.10.0 and later",
@@ -129,12 +182,16 @@ def old_engine(view: LaunchView) -> Iterator[Hit]:
         )
 
 
-@rule(
+@RuleCard(
     code="DEVICES_OF_OTHER_PLATFORM",
     category="device",
     severity=Severity.WARNING,
-    summary=text("CUDA_VISIBLE_DEVICES chooses nothing on Ascend, nor ASCEND_RT_VISIBLE_DEVICES on GPUs."),
-    fix=text("Use ASCEND_RT_VISIBLE_DEVICES on Ascend and CUDA_VISIBLE_DEVICES on GPUs."),
+    summary=text(
+        "CUDA_VISIBLE_DEVICES chooses nothing on Ascend, nor ASCEND_RT_VISIBLE_DEVICES on GPUs."
+    ),
+    fix=text(
+        "Use ASCEND_RT_VISIBLE_DEVICES on Ascend and CUDA_VISIBLE_DEVICES on GPUs."
+    ),
     source="vllm-ascend documentation v0.23.0",
 )
 def other_devices(view: LaunchView) -> Iterator[Hit]:
@@ -145,13 +202,17 @@ def other_devices(view: LaunchView) -> Iterator[Hit]:
         wrong, right = right, wrong
     if view.ascend and wrong in given and right not in given:
         yield Hit(
-            message=text("{wrong} chooses no device here; {right} does.", wrong=wrong, right=right),
+            message=text(
+                "{wrong} chooses no device here; {right} does.",
+                wrong=wrong,
+                right=right,
+            ),
             evidence=wrong,
             start=given[wrong].start,
         )
 
 
-@rule(
+@RuleCard(
     code="REPOSITORY_UNKNOWN",
     category="other",
     severity=Severity.WARNING,
@@ -170,13 +231,25 @@ def repository(view: LaunchView) -> Iterator[Hit]:
             continue
         places = [one.words[-1] for one in view.launch.arguments.all("--model")]
         word = view.launch.model_word if name == view.model else None
-        exact = word is not None and word.has_place and view.source.text[word.start : word.end] == name
+        exact = (
+            word is not None
+            and word.has_place
+            and view.source.text[word.start : word.end] == name
+        )
         yield Hit(
             message=text("No repository {name} is known.", name=name),
             fix=text("The nearest known one is {near}.", near=near),
             evidence=name,
-            start=word.start if word else places[0].start if places else view.spec_place,
-            edits=(replace_text(word.start, word.end, near),) if exact and word and name.lower().replace(".", "-") == near.lower().replace(".", "-") else (),
+            start=word.start
+            if word
+            else places[0].start
+            if places
+            else view.spec_place,
+            edits=(replace_text(word.start, word.end, near),)
+            if exact
+            and word
+            and name.lower().replace(".", "-") == near.lower().replace(".", "-")
+            else (),
         )
 
 

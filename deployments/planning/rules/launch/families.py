@@ -14,7 +14,9 @@ _HYBRID = re.compile(
 _NO_MTP = (
     re.compile(r"(?<![a-z])(?:meta[-_])?llama[-_]?(?:\d|v\d|$)", re.IGNORECASE),
     re.compile(r"qwen(?:1\.5|2|2\.5)[-_]", re.IGNORECASE),
-    re.compile(r"qwen3[-_](?:(?:0\.6|1\.7|4|8|14|32|30|235|72)b|coder|vl)", re.IGNORECASE),
+    re.compile(
+        r"qwen3[-_](?:(?:0\.6|1\.7|4|8|14|32|30|235|72)b|coder|vl)", re.IGNORECASE
+    ),
     re.compile(r"gpt[-_]oss", re.IGNORECASE),
     re.compile(r"kimi[-_]?k2", re.IGNORECASE),
     re.compile(r"minimax[-_]?m2", re.IGNORECASE),
@@ -47,7 +49,9 @@ def is_glm(model: str) -> bool:
 
 def is_glm4_moe(model: str) -> bool:
     """Whether it is GLM-4.5, 4.6 or 4.7, whose class has no EAGLE-3 interface (vLLM 0.32.0)."""
-    return _GLM4_MOE.search(last_part(model)) is not None and "flash" not in model.lower()
+    return (
+        _GLM4_MOE.search(last_part(model)) is not None and "flash" not in model.lower()
+    )
 
 
 def is_deepseek_v4(model: str) -> bool:

@@ -45,7 +45,9 @@ def diff_of(before: str, after: str, name: str) -> str:
     return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
 
-def correction_of(source: ImportedInput, launch: Launch, edits: tuple[Edit, ...]) -> str:
+def correction_of(
+    source: ImportedInput, launch: Launch, edits: tuple[Edit, ...]
+) -> str:
     """Return the corrected piece of the input that one finding carries."""
     if not edits:
         return ""
@@ -53,7 +55,9 @@ def correction_of(source: ImportedInput, launch: Launch, edits: tuple[Edit, ...]
     if replaced:
         return replaced[0]
     spans = _Rewriter(source.text, launch).spans(edits)
-    return " ".join(text.strip() for _start, _end, text in sorted(spans) if text.strip())
+    return " ".join(
+        text.strip() for _start, _end, text in sorted(spans) if text.strip()
+    )
 
 
 def _applied(text: str, spans: list[Span]) -> str:
@@ -80,9 +84,13 @@ class _Rewriter:
         flags: dict[str, Json] = {}
         for edit in edits:
             if edit.kind in (EditKind.KEY_SET, EditKind.KEY_DROP):
-                keys.setdefault(edit.name, edit.value if edit.kind is EditKind.KEY_SET else None)
+                keys.setdefault(
+                    edit.name, edit.value if edit.kind is EditKind.KEY_SET else None
+                )
             else:
-                flags.setdefault(edit.name, edit.value if edit.kind is EditKind.FLAG_SET else None)
+                flags.setdefault(
+                    edit.name, edit.value if edit.kind is EditKind.FLAG_SET else None
+                )
         if keys:
             self._keys(keys, flags)
         nested = [name for name in flags if "." in name]
@@ -189,7 +197,9 @@ class _Rewriter:
 
     def _added(self, name: str, value: Json) -> Iterator[Span]:
         placed = [
-            word for word in self.launch.words if word.has_place and word.form != "block"
+            word
+            for word in self.launch.words
+            if word.has_place and word.form != "block"
         ]
         if not placed:
             return
@@ -217,7 +227,11 @@ def _quoted(text: str, form: str) -> str:
     if form == "shell":
         return _shell_quoted(text)
     doubled = text.replace("$", "$$")
-    if _BARE.fullmatch(doubled) and not doubled.isdigit() and not doubled.startswith("-"):
+    if (
+        _BARE.fullmatch(doubled)
+        and not doubled.isdigit()
+        and not doubled.startswith("-")
+    ):
         return doubled
     return json.dumps(doubled, ensure_ascii=False)
 

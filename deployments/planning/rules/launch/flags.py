@@ -1,10 +1,8 @@
 """Flags: unknown, removed, too new, old speculative ones, values that are missing or given twice."""
 
 import difflib
-import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from deployments.planning.canonical import Json
 from deployments.planning.engines.profile import VLLM, EngineProfile
 from deployments.planning.importing.arguments import Argument
 from deployments.planning.importing.flag_table import (
@@ -13,14 +11,13 @@ from deployments.planning.importing.flag_table import (
     flag_table,
 )
 from deployments.planning.importing.launch import PYTHON_CALL
-from deployments.planning.importing.speculation import FLAG, SHORTCUTS, bracketed
+from deployments.planning.importing.speculation import SHORTCUTS
 from deployments.planning.plan import Severity
 from deployments.planning.rules.launch.rule import (
-    Edit,
     Hit,
     LaunchRule,
+    RuleCard,
     drop_flag,
-    rule,
     set_flag,
 )
 from deployments.planning.rules.launch.view import LaunchView
@@ -30,10 +27,23 @@ SOURCES = "vLLM and vllm-ascend sources, argument parsers, 0.8.5 to 0.33.0"
 ALWAYS_REFUSED = frozenset(("--disable-log-requests",))
 OMNI = frozenset(
     f"--{name}"
-    for name in (
-        "omni init-timeout cfg-parallel-size deploy-config hsdp-shard-size ulysses-degree use-hsdp ring usp"
-        " num-gpus ignored-layers stage-configs-path vae-parallel-mode vae-patch-parallel-size vae-use-tiling"
-    ).split()
+    for name in [
+        "omni",
+        "init-timeout",
+        "cfg-parallel-size",
+        "deploy-config",
+        "hsdp-shard-size",
+        "ulysses-degree",
+        "use-hsdp",
+        "ring",
+        "usp",
+        "num-gpus",
+        "ignored-layers",
+        "stage-configs-path",
+        "vae-parallel-mode",
+        "vae-patch-parallel-size",
+        "vae-use-tiling",
+    ]
 )
 """Flags of the package vllm-omni (vllm-project/recipes, 2026-08-21)."""
 
@@ -41,11 +51,13 @@ MISPRINTED = {"--tool-call-parser-plugin": "--tool-parser-plugin"}
 """Flags of published recipes that no version has, and what they mean."""
 
 
-def _refuses(name: str) -> object:
-    def refuses(profile: EngineProfile) -> bool:
+def refuses(name: str) -> Callable[[EngineProfile], bool]:
+    """Return the question whether a profile refuses a flag."""
+
+    def refuses_it(profile: EngineProfile) -> bool:
         return not profile.knows(name) and not _abbreviates(profile, name)
 
-    return refuses
+    return refuses_it
 
 
 def _abbreviates(profile: EngineProfile, name: str) -> bool:
@@ -62,7 +74,7 @@ def _judged(view: LaunchView) -> Iterator[Argument]:
         yield argument
 
 
-@rule(
+@RuleCard(
     code="FLAG_UNKNOWN",
     category="unknown-flag",
     severity=Severity.ERROR,
@@ -83,31 +95,44 @@ def unknown_flag(view: LaunchView) -> Iterator[Hit]:
             continue
         if name in OMNI:
             yield Hit(
-                message=text("{flag} belongs to the package vllm-omni.", flag=argument.written),
+                message=text(
+                    "{flag} belongs to the package vllm-omni.", flag=argument.written
+                ),
                 fix=text("Serve it with an image that holds vllm-omni."),
                 severity=Severity.INFO,
                 evidence=argument.written,
                 start=argument.start,
             )
             continue
-        near = [MISPRINTED[name]] if name in MISPRINTED else difflib.get_close_matches(name, table.by_name, n=1, cutoff=0.85)
+        near = (
+            [MISPRINTED[name]]
+            if name in MISPRINTED
+            else difflib.get_close_matches(name, table.by_name, n=1, cutoff=0.85)
+        )
         yield Hit(
             message=text("The engine does not know {flag}.", flag=argument.written),
             severity=Severity.WARNING if name in MISPRINTED else None,
-            fix=text("Did you mean {near}?", near=near[0]) if near else text("Leave it out."),
+            fix=text("Did you mean {near}?", near=near[0])
+            if near
+            else text("Leave it out."),
             evidence=argument.written,
             start=argument.start,
-            edits=(drop_flag(name), set_flag(near[0], True if argument.value is None else argument.value))
+            edits=(
+                drop_flag(name),
+                set_flag(near[0], True if argument.value is None else argument.value),
+            )
             if near
             else (),
         )
 
 
-@rule(
+@RuleCard(
     code="FLAG_NOT_IN_VERSION",
     category="unknown-flag",
     severity=Severity.ERROR,
-    summary=text("The flag exists, but not in this engine version: it was removed, or came later."),
+    summary=text(
+        "The flag exists, but not in this engine version: it was removed, or came later."
+    ),
     fix=text("Leave it out, or use a version that has it."),
     source=SOURCES,
     versions="by the profile of each version",
@@ -122,7 +147,7 @@ def flag_by_version(view: LaunchView) -> Iterator[Hit]:
         known = name in table.by_name or name in table.negated
         if not known or name in OLD_SPECULATIVE or name in SHORTCUTS:
             continue
-        severity = view.refusal(_refuses(name))  # type: ignore[arg-type]
+        severity = view.refusal(refuses(name))
         if severity is None:
             continue
         yield _not_in_version(view, argument, name, severity)
@@ -135,7 +160,11 @@ def _not_in_version(
     if view.engine.version is None and view.ascend and name not in ALWAYS_REFUSED:
         severity = Severity.WARNING
     if not having:
-        message = text("No version of {engine} has {flag} any more.", engine=view.engine.name, flag=name)
+        message = text(
+            "No version of {engine} has {flag} any more.",
+            engine=view.engine.name,
+            flag=name,
+        )
     else:
         message = text(
             "{flag} exists in {engine} {first} to {last} only.",
@@ -153,102 +182,7 @@ def _not_in_version(
     )
 
 
-@rule(
-    code="OLD_SPECULATIVE_FLAGS",
-    category="unknown-flag",
-    severity=Severity.ERROR,
-    summary=text("Flags such as --speculative-model ended with vLLM 0.8.5, which takes one --speculative-config."),
-    fix=text("Write one --speculative-config with a JSON object."),
-    source="vLLM sources 0.8.0 and 0.8.5; run with 0.32.0: unrecognized arguments",
-    versions="vLLM 0.8.5 and later",
-)
-def old_flags(view: LaunchView) -> Iterator[Hit]:
-    """Fires on old flags: an error when a newer version is named, else worth knowing."""
-    speculation = view.speculation
-    if speculation is None or not speculation.old_flags or view.launch.program == PYTHON_CALL:
-        return
-    used = [one for one in view.launch.arguments.flags if one.name in OLD_SPECULATIVE]
-    newer = view.engine.version is not None and not view.engine.old
-    yield Hit(
-        message=text(
-            "{flags} ended with vLLM 0.8.2; later versions answer: unrecognized arguments.",
-            flags=", ".join(dict.fromkeys(one.name for one in used)),
-        ),
-        severity=Severity.ERROR if newer else Severity.INFO,
-        evidence=used[0].written,
-        start=used[0].start,
-        edits=_modern(view, used),
-    )
-
-
-def _modern(view: LaunchView, used: list[Argument]) -> tuple[Edit, ...]:
-    config: dict[str, Json] = dict(view.config)
-    if isinstance(config.get("model"), str) and bracketed(str(config["model"])):
-        del config["model"]
-    if view.method and "method" not in config:
-        config = {"method": view.method, **config}
-    return (
-        *(drop_flag(one.name) for one in used),
-        set_flag(FLAG, json.dumps(config, separators=(",", ":"))),
-    )
-
-
-@rule(
-    code="SPECULATION_GIVEN_TWICE",
-    category="unknown-flag",
-    severity=Severity.ERROR,
-    summary=text("The same key stands in --speculative-config and in a --spec-... flag."),
-    fix=text("Keep one of them."),
-    source="vLLM 0.22.1 and later: are mutually exclusive",
-    versions="vLLM 0.22.1 and later",
-)
-def given_twice(view: LaunchView) -> Iterator[Hit]:
-    """Fires on a key that is given in both ways."""
-    speculation = view.speculation
-    if speculation is None or not speculation.repeated:
-        return
-    used = [one for one in view.launch.arguments.flags if one.name in SHORTCUTS]
-    if used:
-        yield Hit(
-            message=text(
-                "{keys} stand in --speculative-config and in {flag} too; they are mutually exclusive.",
-                keys=", ".join(speculation.repeated),
-                flag=used[0].name,
-            ),
-            evidence=used[0].written,
-            start=used[0].start,
-            edits=tuple(drop_flag(one.name) for one in used),
-        )
-
-
-@rule(
-    code="SHORTCUT_NOT_IN_VERSION",
-    category="unknown-flag",
-    severity=Severity.ERROR,
-    summary=text("--spec-method, --spec-model and --spec-tokens exist since vLLM 0.22.1."),
-    fix=text("Write one --speculative-config with a JSON object."),
-    source=SOURCES,
-    versions="before vLLM 0.22.1",
-)
-def early_shortcut(view: LaunchView) -> Iterator[Hit]:
-    """Fires on a shortcut that the version does not have."""
-    used = [one for one in view.launch.arguments.flags if one.name in SHORTCUTS]
-    for argument in used[:1]:
-        severity = view.refusal(_refuses(argument.name))  # type: ignore[arg-type]
-        if severity is not None:
-            yield Hit(
-                message=text("{flag} exists since vLLM 0.22.1.", flag=argument.name),
-                severity=severity,
-                evidence=argument.written,
-                start=argument.start,
-                edits=(
-                    *(drop_flag(one.name) for one in used),
-                    set_flag(FLAG, json.dumps(view.config, separators=(",", ":"))),
-                ),
-            )
-
-
-@rule(
+@RuleCard(
     code="FLAG_WITHOUT_VALUE",
     category="unknown-flag",
     severity=Severity.ERROR,
@@ -265,13 +199,15 @@ def without_value(view: LaunchView) -> Iterator[Hit]:
             continue
         if table.takes_value(argument.name):
             yield Hit(
-                message=text("{flag} takes a value, and none follows.", flag=argument.written),
+                message=text(
+                    "{flag} takes a value, and none follows.", flag=argument.written
+                ),
                 evidence=argument.written,
                 start=argument.start,
             )
 
 
-@rule(
+@RuleCard(
     code="FLAG_REPEATED",
     category="other",
     severity=Severity.INFO,
@@ -286,7 +222,10 @@ def repeated(view: LaunchView) -> Iterator[Hit]:
     for argument in view.launch.arguments.flags:
         if argument.name in seen and not table.takes_several(argument.name):
             yield Hit(
-                message=text("{flag} is given more than once; the last value counts.", flag=argument.name),
+                message=text(
+                    "{flag} is given more than once; the last value counts.",
+                    flag=argument.name,
+                ),
                 severity=Severity.INFO,
                 evidence=argument.written,
                 start=argument.start,
@@ -294,7 +233,7 @@ def repeated(view: LaunchView) -> Iterator[Hit]:
         seen[argument.name] = argument.value
 
 
-@rule(
+@RuleCard(
     code="CHOICE_UNKNOWN",
     category="unknown-flag",
     severity=Severity.ERROR,
@@ -311,14 +250,22 @@ def unknown_choice(view: LaunchView) -> Iterator[Hit]:
     for argument in view.launch.arguments.flags:
         flag = profile.flag(argument.name)
         value = view.launch.value(argument.name)
-        if flag is None or not flag.choices or value is None or "$" in value or flag.many:
+        if (
+            flag is None
+            or not flag.choices
+            or value is None
+            or "$" in value
+            or flag.many
+        ):
             continue
         if view.engine.version is None or value in flag.choices:
             continue
         near = difflib.get_close_matches(value, flag.choices, n=1, cutoff=0.7)
         if near:
             yield Hit(
-                message=text("{flag} does not take {value}.", flag=argument.name, value=value),
+                message=text(
+                    "{flag} does not take {value}.", flag=argument.name, value=value
+                ),
                 fix=text("Did you mean {near}?", near=near[0]),
                 evidence=value,
                 start=argument.start,
@@ -326,11 +273,13 @@ def unknown_choice(view: LaunchView) -> Iterator[Hit]:
             )
 
 
-@rule(
+@RuleCard(
     code="FLAG_AND_VALUE_IN_ONE_WORD",
     category="quoting",
     severity=Severity.ERROR,
-    summary=text("A flag and its value stand in one word with a blank between; the parser takes them for one unknown flag."),
+    summary=text(
+        "A flag and its value stand in one word with a blank between; the parser takes them for one unknown flag."
+    ),
     fix=text("Make two words of them, or put = between."),
     source="Python argparse: unrecognized arguments",
 )
@@ -341,7 +290,11 @@ def one_word(view: LaunchView) -> Iterator[Hit]:
             continue
         word = argument.words[0]
         yield Hit(
-            message=text("{word} is one word, so the parser sees no {flag}.", word=word.text[:120], flag=argument.written),
+            message=text(
+                "{word} is one word, so the parser sees no {flag}.",
+                word=word.text[:120],
+                flag=argument.written,
+            ),
             severity=None if word.form == "yaml" else Severity.WARNING,
             evidence=word.text[:120],
             start=argument.start,
@@ -353,9 +306,6 @@ FLAG_RULES: tuple[LaunchRule, ...] = (
     one_word,
     unknown_flag,
     flag_by_version,
-    old_flags,
-    given_twice,
-    early_shortcut,
     without_value,
     repeated,
     unknown_choice,

@@ -11,8 +11,8 @@ from deployments.planning.rules.launch.rule import (
     Edit,
     Hit,
     LaunchRule,
+    RuleCard,
     drop_key,
-    rule,
     set_key,
 )
 from deployments.planning.rules.launch.view import LaunchView
@@ -41,14 +41,21 @@ WHOLE = (
     "max_model_len",
     "suffix_decoding_max_tree_depth",
 )
-_BOOLEANS = ("enforce_eager", "disable_padded_drafter_batch", "parallel_drafting", "use_heterogeneous_vocab")
+_BOOLEANS = (
+    "enforce_eager",
+    "disable_padded_drafter_batch",
+    "parallel_drafting",
+    "use_heterogeneous_vocab",
+)
 
 
-@rule(
+@RuleCard(
     code="SPEC_KEY_UNKNOWN",
     category="unknown-flag",
     severity=Severity.ERROR,
-    summary=text("The engine version does not know a key of the speculative config: it refuses it, or ignores it from 0.9.1 to 0.14.1."),
+    summary=text(
+        "The engine version does not know a key of the speculative config: it refuses it, or ignores it from 0.9.1 to 0.14.1."
+    ),
     fix=text("Rename the key, or leave it out."),
     source=SOURCES,
     versions="by the profile of each version",
@@ -56,7 +63,12 @@ _BOOLEANS = ("enforce_eager", "disable_padded_drafter_batch", "parallel_drafting
 def unknown_key(view: LaunchView) -> Iterator[Hit]:
     """Fires on every key that the judged version does not know."""
     speculation = view.speculation
-    if speculation is None or not view.launch.is_vllm or view.engine.old or speculation.old_flags:
+    if (
+        speculation is None
+        or not view.launch.is_vllm
+        or view.engine.old
+        or speculation.old_flags
+    ):
         return
     for key in view.config:
         if view.ascend and key in ASCEND_KEYS:
@@ -79,9 +91,12 @@ def _refuses(profile: EngineProfile, key: str) -> bool:
 
 
 def _unknown(view: LaunchView, key: str, severity: Severity) -> Hit:
-    known = sorted({name for one in view.engine.profiles for name in one.speculative_keys})
+    known = sorted(
+        {name for one in view.engine.profiles for name in one.speculative_keys}
+    )
     near = RENAMED.get(key) or next(
-        iter(difflib.get_close_matches(key.replace("-", "_"), known, n=1, cutoff=0.75)), None
+        iter(difflib.get_close_matches(key.replace("-", "_"), known, n=1, cutoff=0.75)),
+        None,
     )
     near = near if near not in view.config else None
     having = [one.version for one in view.engine.profiles if one.knows_key(key)]
@@ -112,12 +127,14 @@ def _unknown(view: LaunchView, key: str, severity: Severity) -> Hit:
     )
 
 
-@rule(
+@RuleCard(
     code="SPEC_KEY_KIND",
     category="unknown-flag",
     severity=Severity.ERROR,
     summary=text("A key of the speculative config has a value of the wrong kind."),
-    fix=text("Write a whole number where one is counted, and true or false for a switch."),
+    fix=text(
+        "Write a whole number where one is counted, and true or false for a switch."
+    ),
     source="vLLM 0.32.0, run with such values",
 )
 def key_kind(view: LaunchView) -> Iterator[Hit]:
@@ -129,7 +146,11 @@ def key_kind(view: LaunchView) -> Iterator[Hit]:
             if str(value).lower() in ("true", "false", "1", "0"):
                 continue
             wanted = text("true or false")
-        elif key in ("model", "method") and value is not None and not isinstance(value, str):
+        elif (
+            key in ("model", "method")
+            and value is not None
+            and not isinstance(value, str)
+        ):
             wanted = text("text")
         else:
             continue
@@ -148,19 +169,25 @@ def _is_whole(value: Json) -> bool:
     return isinstance(value, str) and (value.isdigit() or "$" in value)
 
 
-@rule(
+@RuleCard(
     code="DRAFT_EAGER_WITHOUT_EFFECT",
     category="cudagraph",
     severity=Severity.INFO,
     summary=text("enforce_eager for the drafter does nothing in this version."),
-    fix=text("Leave it out; VLLM_USE_V2_MODEL_RUNNER=0 brings the runner that reads it."),
+    fix=text(
+        "Leave it out; VLLM_USE_V2_MODEL_RUNNER=0 brings the runner that reads it."
+    ),
     source="vLLM 0.32.0 sources: no code under the V2 model runner reads it",
     versions="vLLM 0.9.1 to 0.10.2, and 0.29.0 and later",
     platforms=("cuda", "rocm"),
 )
 def eager_without_effect(view: LaunchView) -> Iterator[Hit]:
     """Fires where the key is taken and nothing comes of it."""
-    if view.config.get("enforce_eager") is not True or view.ascend or not view.launch.is_vllm:
+    if (
+        view.config.get("enforce_eager") is not True
+        or view.ascend
+        or not view.launch.is_vllm
+    ):
         return
     profile = view.engine.profile or view.engine.newest
     if profile.draft_eager_effective or not profile.knows_key("enforce_eager"):
@@ -178,11 +205,13 @@ def eager_without_effect(view: LaunchView) -> Iterator[Hit]:
     )
 
 
-@rule(
+@RuleCard(
     code="DRAFT_QUANTISATION_IGNORED",
     category="other",
     severity=Severity.INFO,
-    summary=text("vllm-ascend takes the target's quantisation for the drafter, whatever the config says."),
+    summary=text(
+        "vllm-ascend takes the target's quantisation for the drafter, whatever the config says."
+    ),
     fix=text("Leave quantization out of the speculative config."),
     source="vllm-ascend v0.23.0 sources, platform.py",
     platforms=("ascend",),
@@ -198,11 +227,13 @@ def quantisation_ignored(view: LaunchView) -> Iterator[Hit]:
         )
 
 
-@rule(
+@RuleCard(
     code="SYNTHETIC_ACCEPTANCE",
     category="other",
     severity=Severity.WARNING,
-    summary=text("rejection_sample_method synthetic accepts drafts by dice: a test, and wrong text for users."),
+    summary=text(
+        "rejection_sample_method synthetic accepts drafts by dice: a test, and wrong text for users."
+    ),
     fix=text("Leave rejection_sample_method out when you serve people."),
     source="vLLM 0.32.0 sources",
 )
@@ -210,7 +241,9 @@ def synthetic(view: LaunchView) -> Iterator[Hit]:
     """Fires on synthetic acceptance."""
     if view.config.get("rejection_sample_method") == "synthetic":
         yield Hit(
-            message=text("Drafts are accepted by dice, so the text served is not the target's."),
+            message=text(
+                "Drafts are accepted by dice, so the text served is not the target's."
+            ),
             evidence="rejection_sample_method",
             start=view.spec_place,
             edits=tuple(

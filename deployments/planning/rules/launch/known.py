@@ -8,7 +8,20 @@ from importlib import resources
 
 from deployments.planning.catalog import TargetModel
 
-_PREFIXES = ("VLLM_", "HCCL_", "ASCEND_", "CUDA_VISIBLE", "HIP_VISIBLE", "NCCL_", "PYTORCH_", "GLOO_", "TP_SOCKET", "HF_", "OMP_", "MOONCAKE_")
+_PREFIXES = (
+    "VLLM_",
+    "HCCL_",
+    "ASCEND_",
+    "CUDA_VISIBLE",
+    "HIP_VISIBLE",
+    "NCCL_",
+    "PYTORCH_",
+    "GLOO_",
+    "TP_SOCKET",
+    "HF_",
+    "OMP_",
+    "MOONCAKE_",
+)
 
 
 @functools.cache

@@ -1,13 +1,14 @@
 """Judges an existing launch: reads it, settles engine and platform, applies every rule."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from deployments.planning.canonical import Json
 from deployments.planning.importing.launch import Launch
 from deployments.planning.importing.reader import ImportedInput, read_launches
 from deployments.planning.plan import Severity
 from deployments.planning.rules.launch.ascend import ASCEND_RULES
+from deployments.planning.rules.launch.ascend_models import ASCEND_MODEL_RULES
 from deployments.planning.rules.launch.budget import BUDGET_RULES
 from deployments.planning.rules.launch.count import COUNT_RULES
 from deployments.planning.rules.launch.disaggregation import DISAGGREGATION_RULES
@@ -17,19 +18,26 @@ from deployments.planning.rules.launch.families import last_part
 from deployments.planning.rules.launch.fixer import correction_of
 from deployments.planning.rules.launch.flags import FLAG_RULES
 from deployments.planning.rules.launch.graph import GRAPH_RULES
-from deployments.planning.rules.launch.known import NO_MODELS, KnownModels
+from deployments.planning.rules.launch.graph_defects import GRAPH_DEFECT_RULES
 from deployments.planning.rules.launch.keys import KEY_RULES
+from deployments.planning.rules.launch.known import NO_MODELS, KnownModels
 from deployments.planning.rules.launch.method import METHOD_RULES
 from deployments.planning.rules.launch.observation import (
     BENCHMARK_CARDS,
     OBSERVATION_RULES,
     benchmark_hits,
 )
-from deployments.planning.rules.launch.pairs import CODES, pair_hits
+from deployments.planning.rules.launch.old_flags import OLD_FLAG_RULES
+from deployments.planning.rules.launch.pairs import PAIR_CARDS, pair_hits
 from deployments.planning.rules.launch.parallel import PARALLEL_RULES
 from deployments.planning.rules.launch.quoting import QUOTING_RULES
-from deployments.planning.rules.launch.remarks import remark_findings
-from deployments.planning.rules.launch.rule import Hit, LaunchFinding, LaunchRule
+from deployments.planning.rules.launch.remarks import REMARK_CARDS, remark_findings
+from deployments.planning.rules.launch.rule import (
+    Hit,
+    LaunchFinding,
+    LaunchRule,
+    RuleCard,
+)
 from deployments.planning.rules.launch.scheduling import SCHEDULING_RULES
 from deployments.planning.rules.launch.settings import (
     LintSettings,
@@ -37,26 +45,41 @@ from deployments.planning.rules.launch.settings import (
     settled_engine,
 )
 from deployments.planning.rules.launch.surroundings import SURROUNDING_RULES
-from deployments.planning.rules.launch.versions import version_findings
+from deployments.planning.rules.launch.target import TARGET_RULES
+from deployments.planning.rules.launch.versions import VERSION_CARDS, version_findings
 from deployments.planning.rules.launch.view import LaunchView
 
 RULES: tuple[LaunchRule, ...] = (
     *QUOTING_RULES,
     *FLAG_RULES,
+    *OLD_FLAG_RULES,
     *KEY_RULES,
     *METHOD_RULES,
     *DRAFTER_RULES,
+    *TARGET_RULES,
     *COUNT_RULES,
     *GRAPH_RULES,
+    *GRAPH_DEFECT_RULES,
     *BUDGET_RULES,
     *PARALLEL_RULES,
     *SCHEDULING_RULES,
     *DISAGGREGATION_RULES,
     *SURROUNDING_RULES,
     *ASCEND_RULES,
+    *ASCEND_MODEL_RULES,
     *ENVIRONMENT_RULES,
     *OBSERVATION_RULES,
 )
+CARDS: tuple[RuleCard, ...] = (
+    *(one.card for one in RULES),
+    *PAIR_CARDS,
+    *BENCHMARK_CARDS,
+    *REMARK_CARDS.values(),
+    *VERSION_CARDS,
+)
+"""Every code that a finding can have, for the reference pages."""
+
+MOST_PAIRED = 64
 _RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 _VERDICTS = ("reject", "warn", "accept")
 _ASCEND_CATEGORY = {"cudagraph": "ascend-graph"}
@@ -143,41 +166,27 @@ def _judged(view: LaunchView) -> Iterator[LaunchFinding]:
 
 
 def _finding(view: LaunchView, one: LaunchRule, hit: Hit) -> LaunchFinding:
-    category = one.category
-    if view.ascend:
-        category = _ASCEND_CATEGORY.get(category, category)
-    return LaunchFinding(
-        code=one.code,
-        category=category,
-        severity=hit.severity or one.severity,
-        message=hit.message,
-        fix=hit.fix or one.fix,
-        source=one.source,
-        evidence=hit.evidence,
+    category = one.card.category
+    return replace(
+        one.card.finding(hit),
+        category=_ASCEND_CATEGORY.get(category, category) if view.ascend else category,
         line=view.source.line(hit.start),
         launch=view.index,
         correction=correction_of(view.source, view.launch, hit.edits),
-        edits=hit.edits,
     )
 
 
 def _pairs(views: list[LaunchView]) -> Iterator[LaunchFinding]:
     prefills = [view for view in views if view.role == "prefill"]
     decodes = [view for view in views if view.role == "decode"]
-    for prefill in prefills[:64]:
-        for decode in decodes[:64]:
+    for prefill in prefills[:MOST_PAIRED]:
+        for decode in decodes[:MOST_PAIRED]:
             if last_part(prefill.model) != last_part(decode.model):
                 continue
-            for code, hit, severity in pair_hits(prefill, decode):
-                category, _summary, fix, source = CODES[code]
-                yield LaunchFinding(
-                    code=code,
-                    category=category,
+            for card, hit, severity in pair_hits(prefill, decode):
+                yield replace(
+                    card.finding(hit),
                     severity=severity,
-                    message=hit.message,
-                    fix=fix,
-                    source=source,
-                    evidence=hit.evidence,
                     line=decode.source.line(hit.start),
                     launch=decode.index,
                 )
@@ -185,16 +194,5 @@ def _pairs(views: list[LaunchView]) -> Iterator[LaunchFinding]:
 
 def _benchmarks(source: ImportedInput) -> Iterator[LaunchFinding]:
     for launch in source.benchmarks:
-        for code, hit in benchmark_hits(launch):
-            category, _summary, fix, origin = BENCHMARK_CARDS[code]
-            yield LaunchFinding(
-                code=code,
-                category=category,
-                severity=Severity.ERROR,
-                message=hit.message,
-                fix=fix,
-                source=origin,
-                evidence=hit.evidence,
-                line=source.line(hit.start),
-                edits=hit.edits,
-            )
+        for card, hit in benchmark_hits(launch):
+            yield replace(card.finding(hit), line=source.line(hit.start))

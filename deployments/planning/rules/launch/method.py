@@ -7,7 +7,7 @@ from deployments.planning.engines.profile import EngineProfile
 from deployments.planning.importing.speculation import bracketed
 from deployments.planning.methods import FACTS, Method
 from deployments.planning.plan import Severity
-from deployments.planning.rules.launch.rule import Hit, LaunchRule, rule, set_key
+from deployments.planning.rules.launch.rule import Hit, LaunchRule, RuleCard, set_key
 from deployments.planning.rules.launch.view import LaunchView
 from deployments.planning.text import text
 
@@ -28,18 +28,24 @@ _V2_SINCE = {
 """Since when the V2 runner takes a method; suffix, medusa and custom_class never (0.22.0 to 0.33.0)."""
 
 
-@rule(
+@RuleCard(
     code="METHOD_UNKNOWN",
     category="unsupported-method",
     severity=Severity.ERROR,
-    summary=text("No engine version knows the method. Methods are written in lower case."),
+    summary=text(
+        "No engine version knows the method. Methods are written in lower case."
+    ),
     fix=text("Use one that the message names."),
     source=SOURCES,
 )
 def unknown_method(view: LaunchView) -> Iterator[Hit]:
     """Fires on a word that is no method, or one in capital letters."""
     speculation = view.speculation
-    if speculation is None or not view.launch.is_vllm or speculation.method_as_written is None:
+    if (
+        speculation is None
+        or not view.launch.is_vllm
+        or speculation.method_as_written is None
+    ):
         return
     written = speculation.method_as_written
     spelt = {one.name for profile in view.engine.profiles for one in profile.spellings}
@@ -65,7 +71,7 @@ def _nearest(word: str, known: set[str]) -> str | None:
     return found[0] if found else None
 
 
-@rule(
+@RuleCard(
     code="METHOD_NOT_IN_VERSION",
     category="unsupported-method",
     severity=Severity.ERROR,
@@ -92,7 +98,9 @@ def method_by_version(view: LaunchView) -> Iterator[Hit]:
     if view.engine.version is None and view.engine.newest.spelling(written) is not None:
         return
     severity = view.refusal(lambda profile: _mtp_word_refused(profile, written))
-    if severity is not None and any(one.spelling(written) for one in view.engine.profiles):
+    if severity is not None and any(
+        one.spelling(written) for one in view.engine.profiles
+    ):
         yield _spelling(view, written, severity)
 
 
@@ -104,7 +112,11 @@ def _not_run(view: LaunchView, method: Method, severity: Severity) -> Hit:
     running = [one.version for one in view.engine.profiles if method in one.methods]
     title = FACTS[method].title
     if not running:
-        message = text("{engine} runs {method} in no version.", engine=view.engine.name, method=title)
+        message = text(
+            "{engine} runs {method} in no version.",
+            engine=view.engine.name,
+            method=title,
+        )
     elif view.engine.version is None:
         message = text(
             "Only some versions of {engine} run {method}: {first} to {last}.",
@@ -125,7 +137,9 @@ def _not_run(view: LaunchView, method: Method, severity: Severity) -> Hit:
     return Hit(
         message=message,
         severity=severity,
-        evidence=view.speculation.method_as_written or method.value if view.speculation else "",
+        evidence=view.speculation.method_as_written or method.value
+        if view.speculation
+        else "",
         start=view.spec_place,
     )
 
@@ -134,10 +148,18 @@ def _early_spelling(view: LaunchView, method: Method) -> Iterator[Hit]:
     if method is not Method.MTP or "method" not in view.config:
         return
     profile = view.engine.profile
-    if profile is not None and profile.spelling(method.value) is None and not view.engine.old:
+    if (
+        profile is not None
+        and profile.spelling(method.value) is None
+        and not view.engine.old
+    ):
         wanted = profile.spell(method)
         yield Hit(
-            message=text("{version} spells the method {wanted}.", version=profile.name, wanted=wanted),
+            message=text(
+                "{version} spells the method {wanted}.",
+                version=profile.name,
+                wanted=wanted,
+            ),
             fix=text("Write {wanted}, or use vLLM 0.11.0 or later.", wanted=wanted),
             severity=Severity.ERROR,
             evidence=method.value,
@@ -148,7 +170,9 @@ def _early_spelling(view: LaunchView, method: Method) -> Iterator[Hit]:
 
 def _spelling(view: LaunchView, written: str, severity: Severity) -> Hit:
     return Hit(
-        message=text("The engine version does not know the spelling {written}.", written=written),
+        message=text(
+            "The engine version does not know the spelling {written}.", written=written
+        ),
         fix=text("Write mtp."),
         severity=severity,
         evidence=written,
@@ -157,11 +181,13 @@ def _spelling(view: LaunchView, written: str, severity: Severity) -> Hit:
     )
 
 
-@rule(
+@RuleCard(
     code="METHOD_SPELLING_OLD",
     category="unsupported-method",
     severity=Severity.INFO,
-    summary=text("deepseek_mtp and its kind are old spellings of mtp; newer versions take them with a warning."),
+    summary=text(
+        "deepseek_mtp and its kind are old spellings of mtp; newer versions take them with a warning."
+    ),
     fix=text("Write mtp."),
     source="vLLM 0.11.0 and later: method is deprecated and replaced with mtp",
     versions="vLLM 0.11.0 and later",
@@ -169,7 +195,11 @@ def _spelling(view: LaunchView, written: str, severity: Severity) -> Hit:
 def old_spelling(view: LaunchView) -> Iterator[Hit]:
     """Fires on an alias of mtp where mtp itself is known."""
     speculation = view.speculation
-    if speculation is None or speculation.method != Method.MTP.value or not view.launch.is_vllm:
+    if (
+        speculation is None
+        or speculation.method != Method.MTP.value
+        or not view.launch.is_vllm
+    ):
         return
     written = speculation.method_as_written
     profile = view.engine.profile or view.engine.newest
@@ -177,18 +207,23 @@ def old_spelling(view: LaunchView) -> Iterator[Hit]:
     if found is None or written == Method.MTP.value or profile.spelling("mtp") is None:
         return
     yield Hit(
-        message=text("{written} is an old spelling of mtp; the engine takes it with a warning.", written=written or ""),
+        message=text(
+            "{written} is an old spelling of mtp; the engine takes it with a warning.",
+            written=written or "",
+        ),
         evidence=written or "",
         start=view.spec_place,
         edits=(set_key("method", Method.MTP.value),),
     )
 
 
-@rule(
+@RuleCard(
     code="METHOD_NOT_GIVEN",
     category="unsupported-method",
     severity=Severity.INFO,
-    summary=text("Without method the engine guesses it from the drafter's path, by substring."),
+    summary=text(
+        "Without method the engine guesses it from the drafter's path, by substring."
+    ),
     fix=text("Always write method."),
     source="vLLM sources, 0.8.5 to 0.33.0; vllm#47486",
 )
@@ -200,13 +235,16 @@ def method_missing(view: LaunchView) -> Iterator[Hit]:
     if "method" in view.config or speculation.method is None or not view.launch.is_vllm:
         return
     yield Hit(
-        message=text("No method is given; the engine guesses {method} from the drafter's path.", method=speculation.method),
+        message=text(
+            "No method is given; the engine guesses {method} from the drafter's path.",
+            method=speculation.method,
+        ),
         start=view.spec_place,
         edits=(set_key("method", speculation.method),),
     )
 
 
-@rule(
+@RuleCard(
     code="OLD_MODEL_NAME",
     category="unsupported-method",
     severity=Severity.ERROR,
@@ -217,7 +255,11 @@ def method_missing(view: LaunchView) -> Iterator[Hit]:
 def bracket_name(view: LaunchView) -> Iterator[Hit]:
     """Fires on ``[gram]`` and its like."""
     given = view.config.get("model")
-    if not isinstance(given, str) or not given.startswith("[") or not given.endswith("]"):
+    if (
+        not isinstance(given, str)
+        or not given.startswith("[")
+        or not given.endswith("]")
+    ):
         return
     if given == "[ngram]":
         return
@@ -231,12 +273,16 @@ def bracket_name(view: LaunchView) -> Iterator[Hit]:
     )
 
 
-@rule(
+@RuleCard(
     code="MODEL_RUNNER_REFUSES_METHOD",
     category="unsupported-method",
     severity=Severity.ERROR,
-    summary=text("VLLM_USE_V2_MODEL_RUNNER=1 asks for a runner that does not take the method."),
-    fix=text("Leave VLLM_USE_V2_MODEL_RUNNER out: the engine then takes the runner that fits."),
+    summary=text(
+        "VLLM_USE_V2_MODEL_RUNNER=1 asks for a runner that does not take the method."
+    ),
+    fix=text(
+        "Leave VLLM_USE_V2_MODEL_RUNNER out: the engine then takes the runner that fits."
+    ),
     source="vLLM sources, unsupported features of the V2 model runner, 0.22.0 to 0.33.0",
     versions="vLLM 0.22.0 and later",
 )
@@ -247,7 +293,9 @@ def second_runner(view: LaunchView) -> Iterator[Hit]:
         return
     if wanted == "0" and method == Method.DSPARK.value:
         yield Hit(
-            message=text("DSpark runs on the V2 model runner only, and VLLM_USE_V2_MODEL_RUNNER=0 turns it off."),
+            message=text(
+                "DSpark runs on the V2 model runner only, and VLLM_USE_V2_MODEL_RUNNER=0 turns it off."
+            ),
             evidence=f"{V2_RUNNER}=0",
             start=view.launch.start,
         )
@@ -260,32 +308,45 @@ def second_runner(view: LaunchView) -> Iterator[Hit]:
     if since is not None and known is None and since < (0, 29, 0):
         return
     yield Hit(
-        message=text("The V2 model runner does not take {method} in this version.", method=method),
+        message=text(
+            "The V2 model runner does not take {method} in this version.", method=method
+        ),
         evidence=f"{V2_RUNNER}={wanted}",
         start=view.launch.start,
     )
 
 
-@rule(
+@RuleCard(
     code="SPECULATORS_NOT_READ",
     category="unsupported-method",
     severity=Severity.WARNING,
-    summary=text("Before vLLM 0.11.0 a speculators checkpoint that is served directly runs without drafting, silently."),
-    fix=text("Use vLLM 0.11.0 or later, or serve the target with --speculative-config."),
+    summary=text(
+        "Before vLLM 0.11.0 a speculators checkpoint that is served directly runs without drafting, silently."
+    ),
+    fix=text(
+        "Use vLLM 0.11.0 or later, or serve the target with --speculative-config."
+    ),
     source="vllm#25250",
     versions="before vLLM 0.11.0",
 )
 def speculators_ignored(view: LaunchView) -> Iterator[Hit]:
     """Fires on a speculators checkpoint in an old version."""
-    if view.speculation is not None and view.speculation.implied and view.vllm_before(0, 11, 0):
+    if (
+        view.speculation is not None
+        and view.speculation.implied
+        and view.vllm_before(0, 11, 0)
+    ):
         yield Hit(
-            message=text("This version serves {model} without drafting and does not say so.", model=view.model),
+            message=text(
+                "This version serves {model} without drafting and does not say so.",
+                model=view.model,
+            ),
             evidence=view.model,
             start=view.launch.start,
         )
 
 
-@rule(
+@RuleCard(
     code="SPECULATION_IN_NAME_ONLY",
     category="unsupported-method",
     severity=Severity.ERROR,
@@ -301,7 +362,12 @@ def nothing_named(view: LaunchView) -> Iterator[Hit]:
     if not view.launch.is_vllm or {"method", "model"} & set(view.config):
         return
     argument = speculation.argument
-    if argument is not None and argument.value is not None and "$" in argument.value and not view.config:
+    if (
+        argument is not None
+        and argument.value is not None
+        and "$" in argument.value
+        and not view.config
+    ):
         return
     if speculation.method is not None and speculation.old_flags:
         return

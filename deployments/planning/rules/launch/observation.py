@@ -10,9 +10,9 @@ from deployments.planning.rules.launch.rule import (
     Edit,
     Hit,
     LaunchRule,
+    RuleCard,
     drop_flag,
     replace_text,
-    rule,
     set_flag,
 )
 from deployments.planning.rules.launch.view import LaunchView
@@ -22,7 +22,7 @@ MEMORY = "--gpu-memory-utilization"
 TIGHT = 0.96
 
 
-@rule(
+@RuleCard(
     code="METRICS_OFF",
     category="no-metrics",
     severity=Severity.WARNING,
@@ -42,7 +42,7 @@ def metrics(view: LaunchView) -> Iterator[Hit]:
         )
 
 
-@rule(
+@RuleCard(
     code="LOG_SENT_TO_FILE",
     category="no-metrics",
     severity=Severity.WARNING,
@@ -57,13 +57,15 @@ def redirected(view: LaunchView) -> Iterator[Hit]:
     container = view.launch.container
     yield Hit(
         message=text("The log goes to {file}.", file=view.launch.redirected[:120]),
-        severity=Severity.WARNING if container is not None and container.image else Severity.INFO,
+        severity=Severity.WARNING
+        if container is not None and container.image
+        else Severity.INFO,
         evidence=view.launch.redirected[:120],
         start=view.launch.start,
     )
 
 
-@rule(
+@RuleCard(
     code="MEMORY_SHARE_ODD",
     category="memory",
     severity=Severity.ERROR,
@@ -82,14 +84,24 @@ def memory(view: LaunchView) -> Iterator[Hit]:
         return
     if not 0 < share <= 1:
         yield Hit(
-            message=text("gpu_memory_utilization is {value}; it is a fraction above 0 and up to 1.", value=value),
+            message=text(
+                "gpu_memory_utilization is {value}; it is a fraction above 0 and up to 1.",
+                value=value,
+            ),
             evidence=value,
             start=view.place(MEMORY),
             edits=(set_flag(MEMORY, f"{share / 100:g}"),) if 1 < share <= 100 else (),
         )
-    elif share >= TIGHT and view.speculation is not None and view.method not in ("ngram", "suffix", "ngram_gpu"):
+    elif (
+        share >= TIGHT
+        and view.speculation is not None
+        and view.method not in ("ngram", "suffix", "ngram_gpu")
+    ):
         yield Hit(
-            message=text("gpu_memory_utilization {value} leaves little room for the drafter and its graphs.", value=value),
+            message=text(
+                "gpu_memory_utilization {value} leaves little room for the drafter and its graphs.",
+                value=value,
+            ),
             fix=text("Use 0.90 to 0.95."),
             severity=Severity.WARNING,
             evidence=value,
@@ -97,7 +109,7 @@ def memory(view: LaunchView) -> Iterator[Hit]:
         )
 
 
-@rule(
+@RuleCard(
     code="OTHER_SERVER",
     category="other",
     severity=Severity.INFO,
@@ -109,17 +121,21 @@ def other_server(view: LaunchView) -> Iterator[Hit]:
     """Fires on SGLang, ATOM and others."""
     if not view.launch.is_vllm:
         yield Hit(
-            message=text("This starts {program}, not vLLM.", program=view.launch.program),
+            message=text(
+                "This starts {program}, not vLLM.", program=view.launch.program
+            ),
             evidence=view.launch.program,
             start=view.launch.start,
         )
 
 
-@rule(
+@RuleCard(
     code="SGLANG_PARTS_MISSING",
     category="control-panel",
     severity=Severity.ERROR,
-    summary=text("SGLang wants --speculative-num-steps, --speculative-eagle-topk and --speculative-num-draft-tokens together or not at all."),
+    summary=text(
+        "SGLang wants --speculative-num-steps, --speculative-eagle-topk and --speculative-num-draft-tokens together or not at all."
+    ),
     fix=text("Set all three, or none."),
     source="gpustack#3392",
 )
@@ -130,13 +146,15 @@ def sglang(view: LaunchView) -> Iterator[Hit]:
     missing = [name for name in SGLANG_PARTS if view.launch.flag(name) is None]
     if missing and len(missing) < len(SGLANG_PARTS):
         yield Hit(
-            message=text("{missing} is missing beside the others.", missing=", ".join(missing)),
+            message=text(
+                "{missing} is missing beside the others.", missing=", ".join(missing)
+            ),
             evidence=", ".join(missing),
             start=view.launch.start,
         )
 
 
-@rule(
+@RuleCard(
     code="OTHER_SERVER_COUNT_MISSING",
     category="k-limit",
     severity=Severity.WARNING,
@@ -154,11 +172,13 @@ def atom(view: LaunchView) -> Iterator[Hit]:
         )
 
 
-@rule(
+@RuleCard(
     code="IMAGE_BROKEN",
     category="broken-image",
     severity=Severity.INFO,
-    summary=text("The output shows packages of different versions in one image; the command is not the cause."),
+    summary=text(
+        "The output shows packages of different versions in one image; the command is not the cause."
+    ),
     fix=text("Build the image anew from the official one."),
     source="vllm#8416",
 )
@@ -166,7 +186,9 @@ def broken_image(view: LaunchView) -> Iterator[Hit]:
     """Fires on an error that only mixed packages give."""
     if view.shows(r"Worker\.__init__\(\) got an unexpected keyword argument"):
         yield Hit(
-            message=text("A worker refuses an argument of its own engine: the packages in the image do not belong together."),
+            message=text(
+                "A worker refuses an argument of its own engine: the packages in the image do not belong together."
+            ),
             evidence="Worker.__init__()",
             start=view.launch.start,
         )
@@ -183,14 +205,37 @@ OBSERVATION_RULES: tuple[LaunchRule, ...] = (
 )
 
 
-def benchmark_hits(launch: Launch) -> Iterator[tuple[str, Hit]]:
-    """Yield code and hit for a benchmark command of the input."""
+BENCHMARK_MODULE = RuleCard(
+    code="BENCHMARK_MODULE_MISSING",
+    category="other",
+    severity=Severity.ERROR,
+    summary=text(
+        "python -m vllm.benchmarks.benchmark_serving starts nothing: the module never existed."
+    ),
+    fix=text("Use vllm bench serve."),
+    source="vLLM sources, 0.6.6 to 0.33.0",
+)
+DATASET_FILE = RuleCard(
+    code="DATASET_FILE_MISSING",
+    category="other",
+    severity=Severity.ERROR,
+    summary=text("The benchmark's data set is a file, and none is named."),
+    fix=text("Add --dataset-path, or use --dataset-name random."),
+    source="vLLM sources: dataset_path must be provided for loading data",
+)
+BENCHMARK_CARDS = (BENCHMARK_MODULE, DATASET_FILE)
+
+
+def benchmark_hits(launch: Launch) -> Iterator[tuple[RuleCard, Hit]]:
+    """Yield card and hit for a benchmark command of the input."""
     if launch.program == MISSING_MODULE:
         names = [one for one in launch.words if one.has_place]
         yield (
-            "BENCHMARK_MODULE_MISSING",
+            BENCHMARK_MODULE,
             Hit(
-                message=text("No release of vLLM has the module {module}.", module=MISSING_MODULE),
+                message=text(
+                    "No release of vLLM has the module {module}.", module=MISSING_MODULE
+                ),
                 evidence=MISSING_MODULE,
                 start=launch.start,
                 edits=_as_command(launch) if names else (),
@@ -200,9 +245,12 @@ def benchmark_hits(launch: Launch) -> Iterator[tuple[str, Hit]]:
     needs_file = dataset in ("sharegpt", "spec_bench", "custom", "sonnet", "burstgpt")
     if needs_file and launch.flag("--dataset-path") is None:
         yield (
-            "DATASET_FILE_MISSING",
+            DATASET_FILE,
             Hit(
-                message=text("The data set {name} wants a file, and --dataset-path names none.", name=dataset or ""),
+                message=text(
+                    "The data set {name} wants a file, and --dataset-path names none.",
+                    name=dataset or "",
+                ),
                 evidence=dataset or "",
                 start=launch.start,
             ),
@@ -212,20 +260,3 @@ def benchmark_hits(launch: Launch) -> Iterator[tuple[str, Hit]]:
 def _as_command(launch: Launch) -> tuple[Edit, ...]:
     first = launch.words[0]
     return (replace_text(first.start, first.end, BENCHMARK),)
-
-
-BENCHMARK_CARDS = {
-    "BENCHMARK_MODULE_MISSING": (
-        "other",
-        text("python -m vllm.benchmarks.benchmark_serving starts nothing: the module never existed."),
-        text("Use vllm bench serve."),
-        "vLLM sources, 0.6.6 to 0.33.0",
-    ),
-    "DATASET_FILE_MISSING": (
-        "other",
-        text("The benchmark's data set is a file, and none is named."),
-        text("Add --dataset-path, or use --dataset-name random."),
-        "vLLM sources: dataset_path must be provided for loading data",
-    ),
-}
-"""Category, summary, fix and source of the benchmark findings, which are all errors."""

@@ -5,51 +5,69 @@ from collections.abc import Iterator
 from deployments.planning.methods import Method
 from deployments.planning.plan import Severity
 from deployments.planning.rules.launch import families
-from deployments.planning.rules.launch.rule import Hit
+from deployments.planning.rules.launch.rule import Hit, RuleCard
 from deployments.planning.rules.launch.view import EAGLE_FAMILY, LaunchView
-from deployments.planning.text import Text, text
+from deployments.planning.text import text
 
 GUIDE = "vllm-ascend documentation v0.23.0, prefill/decode disaggregation"
 HYBRID_WORDS = frozenset(("qwen3_5_mtp", "qwen3_next_mtp", "nemotron_h_mtp"))
-CODES: dict[str, tuple[str, Text, Text, str]] = {
-    "DRAFTER_ON_ONE_SIDE": (
-        "disaggregation",
-        text("Prefill and decode do not draft alike: decode misses the drafter's cache of the prompt, or the sides refuse each other."),
-        text("Use the same method and drafter on both; prefill drafts 1 token."),
-        f"{GUIDE}; vLLM 0.28.0 and later, NIXL compatibility hash",
+ONE_SIDE = RuleCard(
+    code="DRAFTER_ON_ONE_SIDE",
+    category="disaggregation",
+    severity=Severity.ERROR,
+    summary=text(
+        "Prefill and decode do not draft alike: decode misses the drafter's cache of the prompt, or the sides refuse each other."
     ),
-    "METHODS_DIFFER_ACROSS_ROLES": (
-        "disaggregation",
-        text("Prefill and decode draft with different methods or drafters."),
-        text("Use the same method and drafter on both."),
-        f"{GUIDE}; vLLM 0.28.0 and later, NIXL compatibility hash",
+    fix=text("Use the same method and drafter on both; prefill drafts 1 token."),
+    source=f"{GUIDE}; vLLM 0.28.0 and later, NIXL compatibility hash",
+)
+METHODS = RuleCard(
+    code="METHODS_DIFFER_ACROSS_ROLES",
+    category="disaggregation",
+    severity=Severity.ERROR,
+    summary=text("Prefill and decode draft with different methods or drafters."),
+    fix=text("Use the same method and drafter on both."),
+    source=f"{GUIDE}; vLLM 0.28.0 and later, NIXL compatibility hash",
+)
+COUNTS = RuleCard(
+    code="COUNTS_DIFFER_ACROSS_ROLES",
+    category="disaggregation",
+    severity=Severity.ERROR,
+    summary=text(
+        "Hybrid models and DSpark must draft the same number on prefill and decode, or decode reads the wrong state."
     ),
-    "COUNTS_DIFFER_ACROSS_ROLES": (
-        "disaggregation",
-        text("Hybrid models and DSpark must draft the same number on prefill and decode, or decode reads the wrong state."),
-        text("Draft the same number on both."),
-        f"{GUIDE}; vllm-ascend#16160",
+    fix=text("Draft the same number on both."),
+    source=f"{GUIDE}; vllm-ascend#16160",
+)
+EAGER = RuleCard(
+    code="DRAFT_EAGER_DIFFERS_ACROSS_ROLES",
+    category="disaggregation",
+    severity=Severity.WARNING,
+    summary=text("Prefill and decode differ in enforce_eager for the drafter."),
+    fix=text("Set it alike on both."),
+    source="vllm-ascend documentation v0.23.0, GLM5 tutorial",
+)
+RANKS = RuleCard(
+    code="PREFILL_TENSOR_PARALLEL",
+    category="disaggregation",
+    severity=Severity.ERROR,
+    summary=text(
+        "On Ascend prefill's tensor parallel size must be a multiple of decode's."
     ),
-    "DRAFT_EAGER_DIFFERS_ACROSS_ROLES": (
-        "disaggregation",
-        text("Prefill and decode differ in enforce_eager for the drafter."),
-        text("Set it alike on both."),
-        "vllm-ascend documentation v0.23.0, GLM5 tutorial",
-    ),
-    "PREFILL_TENSOR_PARALLEL": (
-        "disaggregation",
-        text("On Ascend prefill's tensor parallel size must be a multiple of decode's."),
-        text("Give prefill a multiple of decode's ranks."),
-        GUIDE,
-    ),
-    "ENGINE_ID_TWICE": (
-        "disaggregation",
-        text("Prefill and decode have the same engine_id."),
-        text("Give each instance an engine_id of its own, or leave it out."),
-        "vllm-ascend sources: Conflict engine id",
-    ),
-}
-"""Code, category, summary, fix and source of what a pair is judged by."""
+    fix=text("Give prefill a multiple of decode's ranks."),
+    source=GUIDE,
+)
+ENGINE_ID = RuleCard(
+    code="ENGINE_ID_TWICE",
+    category="disaggregation",
+    severity=Severity.ERROR,
+    summary=text("Prefill and decode have the same engine_id."),
+    fix=text("Give each instance an engine_id of its own, or leave it out."),
+    source="vllm-ascend sources: Conflict engine id",
+)
+PAIR_CARDS = (ONE_SIDE, METHODS, COUNTS, EAGER, RANKS, ENGINE_ID)
+
+Found = tuple[RuleCard, Hit, Severity]
 
 
 def counts_must_be_equal(view: LaunchView) -> bool:
@@ -60,8 +78,8 @@ def counts_must_be_equal(view: LaunchView) -> bool:
     return known or families.is_hybrid(view.names)
 
 
-def pair_hits(prefill: LaunchView, decode: LaunchView) -> Iterator[tuple[str, Hit, Severity]]:
-    """Yield code, hit and severity for one prefill and one decode launch of the same model."""
+def pair_hits(prefill: LaunchView, decode: LaunchView) -> Iterator[Found]:
+    """Yield card, hit and severity for one prefill and one decode launch of the same model."""
     yield from _one_sided(prefill, decode)
     yield from _methods(prefill, decode)
     yield from _counts(prefill, decode)
@@ -69,21 +87,26 @@ def pair_hits(prefill: LaunchView, decode: LaunchView) -> Iterator[tuple[str, Hi
     first, second = prefill.transfer.get("engine_id"), decode.transfer.get("engine_id")
     if first is not None and first == second and "$" not in str(first):
         yield (
-            "ENGINE_ID_TWICE",
-            Hit(message=text("Both sides have the engine_id {id}.", id=str(first)[:80])),
+            ENGINE_ID,
+            Hit(
+                message=text("Both sides have the engine_id {id}.", id=str(first)[:80])
+            ),
             Severity.ERROR,
         )
 
 
-def _one_sided(prefill: LaunchView, decode: LaunchView) -> Iterator[tuple[str, Hit, Severity]]:
+def _one_sided(prefill: LaunchView, decode: LaunchView) -> Iterator[Found]:
     if (prefill.speculation is None) == (decode.speculation is None):
         return
     drafting = prefill if prefill.speculation is not None else decode
-    if drafting.method not in EAGLE_FAMILY and drafting.method != Method.DRAFT_MODEL.value:
+    if (
+        drafting.method not in EAGLE_FAMILY
+        and drafting.method != Method.DRAFT_MODEL.value
+    ):
         return
     without = text("decode") if drafting is prefill else text("prefill")
     yield (
-        "DRAFTER_ON_ONE_SIDE",
+        ONE_SIDE,
         Hit(
             message=text(
                 "{without} does not draft, while the other side drafts with {method}.",
@@ -111,19 +134,24 @@ def _one_sided_severity(drafting: LaunchView) -> Severity:
     return Severity.ERROR if nixl and not old else Severity.WARNING
 
 
-def _methods(prefill: LaunchView, decode: LaunchView) -> Iterator[tuple[str, Hit, Severity]]:
+def _methods(prefill: LaunchView, decode: LaunchView) -> Iterator[Found]:
     first, second = prefill.speculation, decode.speculation
     if first is None or second is None:
         return
     names = [
-        (one.method, families.last_part(one.drafter_resolved or "")) for one in (first, second)
+        (one.method, families.last_part(one.drafter_resolved or ""))
+        for one in (first, second)
     ]
     if names[0] != names[1] and None not in (names[0][0], names[1][0]):
         said = [" ".join(part for part in name if part) for name in names]
         yield (
-            "METHODS_DIFFER_ACROSS_ROLES",
+            METHODS,
             Hit(
-                message=text("Prefill drafts with {first} and decode with {second}.", first=said[0], second=said[1]),
+                message=text(
+                    "Prefill drafts with {first} and decode with {second}.",
+                    first=said[0],
+                    second=said[1],
+                ),
                 evidence=", ".join(said),
                 start=decode.spec_place,
             ),
@@ -133,21 +161,28 @@ def _methods(prefill: LaunchView, decode: LaunchView) -> Iterator[tuple[str, Hit
         eager = [one.config.get("enforce_eager") is True for one in (first, second)]
         if eager[0] != eager[1]:
             yield (
-                "DRAFT_EAGER_DIFFERS_ACROSS_ROLES",
-                Hit(message=text("Only one side has enforce_eager for its drafter."), start=decode.spec_place),
+                EAGER,
+                Hit(
+                    message=text("Only one side has enforce_eager for its drafter."),
+                    start=decode.spec_place,
+                ),
                 Severity.WARNING,
             )
 
 
-def _counts(prefill: LaunchView, decode: LaunchView) -> Iterator[tuple[str, Hit, Severity]]:
+def _counts(prefill: LaunchView, decode: LaunchView) -> Iterator[Found]:
     given, wanted = prefill.count, decode.count
     if given is None or wanted is None or given == wanted:
         return
     if counts_must_be_equal(decode):
         yield (
-            "COUNTS_DIFFER_ACROSS_ROLES",
+            COUNTS,
             Hit(
-                message=text("Prefill drafts {given} tokens and decode {wanted}; this model needs the same number on both.", given=given, wanted=wanted),
+                message=text(
+                    "Prefill drafts {given} tokens and decode {wanted}; this model needs the same number on both.",
+                    given=given,
+                    wanted=wanted,
+                ),
                 evidence=f"{given}, {wanted}",
                 start=prefill.spec_place,
             ),
@@ -155,13 +190,20 @@ def _counts(prefill: LaunchView, decode: LaunchView) -> Iterator[tuple[str, Hit,
         )
 
 
-def _ranks(prefill: LaunchView, decode: LaunchView) -> Iterator[tuple[str, Hit, Severity]]:
-    first, second = prefill.launch.tensor_parallel_size, decode.launch.tensor_parallel_size
+def _ranks(prefill: LaunchView, decode: LaunchView) -> Iterator[Found]:
+    first, second = (
+        prefill.launch.tensor_parallel_size,
+        decode.launch.tensor_parallel_size,
+    )
     if prefill.ascend and second > 0 and first % second:
         yield (
-            "PREFILL_TENSOR_PARALLEL",
+            RANKS,
             Hit(
-                message=text("Prefill has {first} tensor parallel ranks and decode {second}.", first=first, second=second),
+                message=text(
+                    "Prefill has {first} tensor parallel ranks and decode {second}.",
+                    first=first,
+                    second=second,
+                ),
                 evidence=f"{first}, {second}",
                 start=prefill.place("--tensor-parallel-size"),
             ),

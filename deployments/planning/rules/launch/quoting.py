@@ -8,19 +8,42 @@ from deployments.planning.importing.json_repair import Damage, read_json
 from deployments.planning.importing.launch import PYTHON_CALL
 from deployments.planning.importing.speculation import FLAG
 from deployments.planning.plan import Severity
-from deployments.planning.rules.launch.rule import Hit, LaunchRule, rule, set_flag
+from deployments.planning.rules.launch.rule import (
+    Edit,
+    Hit,
+    LaunchRule,
+    RuleCard,
+    set_flag,
+)
 from deployments.planning.rules.launch.view import LaunchView
 from deployments.planning.text import Text, text
 
-JSON_FLAGS = ("--compilation-config", "--kv-transfer-config", "--additional-config", "--hf-overrides")
+JSON_FLAGS = (
+    "--compilation-config",
+    "--kv-transfer-config",
+    "--additional-config",
+    "--hf-overrides",
+)
 READ = "vLLM 0.32.0, run with damaged values; ArcticInference#29"
 _CAUSES = {
-    Damage.QUOTES_INSIDE: text("the value begins with a quote character: one pair of quotes too many"),
-    Damage.BACKSLASHES: text("backslashes stand before the quotes and reach the engine"),
-    Damage.QUOTES_EATEN: text("the shell took the double quotes or expanded the braces"),
-    Damage.SINGLE_QUOTES: text("keys and texts stand in single quotes; JSON wants double quotes"),
-    Damage.SMART_QUOTES: text("typographic quotes stand where JSON wants straight ones"),
-    Damage.PYTHON_WORDS: text("True, False or None are Python; JSON wants true, false or null"),
+    Damage.QUOTES_INSIDE: text(
+        "the value begins with a quote character: one pair of quotes too many"
+    ),
+    Damage.BACKSLASHES: text(
+        "backslashes stand before the quotes and reach the engine"
+    ),
+    Damage.QUOTES_EATEN: text(
+        "the shell took the double quotes or expanded the braces"
+    ),
+    Damage.SINGLE_QUOTES: text(
+        "keys and texts stand in single quotes; JSON wants double quotes"
+    ),
+    Damage.SMART_QUOTES: text(
+        "typographic quotes stand where JSON wants straight ones"
+    ),
+    Damage.PYTHON_WORDS: text(
+        "True, False or None are Python; JSON wants true, false or null"
+    ),
     Damage.TRAILING_COMMA: text("a comma stands before a closing bracket"),
     Damage.TEXT_BEHIND: text("other text stands behind the object"),
     Damage.BRACE_MISSING: text("a closing brace is missing"),
@@ -33,12 +56,16 @@ def cause_of(damage: Damage) -> Text:
     return _CAUSES[damage]
 
 
-@rule(
+@RuleCard(
     code="SPEC_JSON_INVALID",
     category="quoting",
     severity=Severity.ERROR,
-    summary=text("The value of --speculative-config is not a JSON object when it reaches the engine."),
-    fix=text("Put the JSON in one pair of single quotes, with double quotes inside and nothing escaped."),
+    summary=text(
+        "The value of --speculative-config is not a JSON object when it reaches the engine."
+    ),
+    fix=text(
+        "Put the JSON in one pair of single quotes, with double quotes inside and nothing escaped."
+    ),
     source=READ,
 )
 def spec_json(view: LaunchView) -> Iterator[Hit]:
@@ -47,7 +74,7 @@ def spec_json(view: LaunchView) -> Iterator[Hit]:
     if speculation is None or speculation.damage is None:
         return
     argument = speculation.argument
-    edits = ()
+    edits: tuple[Edit, ...] = ()
     if speculation.config and argument is not None:
         edits = (set_flag(FLAG, json.dumps(speculation.config, separators=(",", ":"))),)
     yield Hit(
@@ -61,12 +88,14 @@ def spec_json(view: LaunchView) -> Iterator[Hit]:
     )
 
 
-@rule(
+@RuleCard(
     code="FLAG_JSON_INVALID",
     category="quoting",
     severity=Severity.ERROR,
     summary=text("A flag that takes JSON has a value that does not parse."),
-    fix=text("Put the JSON in one pair of single quotes, with double quotes inside and nothing escaped."),
+    fix=text(
+        "Put the JSON in one pair of single quotes, with double quotes inside and nothing escaped."
+    ),
     source=READ,
 )
 def flag_json(view: LaunchView) -> Iterator[Hit]:
@@ -74,7 +103,10 @@ def flag_json(view: LaunchView) -> Iterator[Hit]:
     for argument in view.launch.arguments.flags:
         if argument.name not in JSON_FLAGS or argument.value is None:
             continue
-        if argument.name == "--compilation-config" and not argument.value.lstrip().startswith(("{", "'", '"')):
+        if (
+            argument.name == "--compilation-config"
+            and not argument.value.lstrip().startswith(("{", "'", '"'))
+        ):
             continue
         yield from _broken(view, argument)
 
@@ -100,18 +132,24 @@ def _broken(view: LaunchView, argument: Argument) -> Iterator[Hit]:
     )
 
 
-@rule(
+@RuleCard(
     code="VARIABLE_IN_SINGLE_QUOTES",
     category="quoting",
     severity=Severity.ERROR,
-    summary=text("A variable stands inside single quotes, where a shell does not replace it."),
+    summary=text(
+        "A variable stands inside single quotes, where a shell does not replace it."
+    ),
     fix=text("Close the single quotes around the variable, or write the value."),
     source="POSIX shell, quoting; vllm-ascend#10801",
 )
 def frozen_variable(view: LaunchView) -> Iterator[Hit]:
     """Fires where a drafter's path would reach the engine as ``$NAME``."""
     speculation = view.speculation
-    if speculation is None or speculation.argument is None or view.launch.program == PYTHON_CALL:
+    if (
+        speculation is None
+        or speculation.argument is None
+        or view.launch.program == PYTHON_CALL
+    ):
         return
     word = speculation.argument.value_word
     if word is None or word.form != "shell" or not word.frozen:
@@ -125,7 +163,7 @@ def frozen_variable(view: LaunchView) -> Iterator[Hit]:
         ),
         fix=text(
             "Close the quotes around it: {example}.",
-            example="'{\"model\":\"'\"$" + name + "\"'\"}'",
+            example='\'{"model":"\'"$' + name + "\"'\"}'",
         ),
         severity=None if assigned else Severity.WARNING,
         evidence=f"${name}",

@@ -1,108 +1,114 @@
 """Findings about the text of an input as a whole, from what its reader noticed."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 
 from deployments.planning.importing.reader import ImportedInput
 from deployments.planning.importing.words import Remark, RemarkKind
 from deployments.planning.plan import Severity
 from deployments.planning.rules.launch.rule import (
     Edit,
+    Hit,
     LaunchFinding,
+    RuleCard,
     replace_text,
 )
-from deployments.planning.text import Text, text
+from deployments.planning.text import text
 
 SHELL = "POSIX shell, token recognition"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RemarkRule:
-    """What a remark of the reader means; ``{text}`` in the message is the text of the remark."""
-
-    code: str
-    category: str
-    severity: Severity
-    message: Text
-    fix: Text
-    source: str
-
-
-REMARK_RULES: dict[RemarkKind, RemarkRule] = {
-    RemarkKind.COMMENT_ENDS_COMMAND: RemarkRule(
+REMARK_CARDS: dict[RemarkKind, RuleCard] = {
+    RemarkKind.COMMENT_ENDS_COMMAND: RuleCard(
         code="COMMENT_ENDS_COMMAND",
         category="quoting",
         severity=Severity.WARNING,
-        message=text("A comment between continued lines ends the command: the shell never passes the flags below it."),
+        summary=text(
+            "A comment between continued lines ends the command: the shell never passes the flags below it."
+        ),
         fix=text("Move the comment above the command."),
         source=SHELL,
     ),
-    RemarkKind.LINE_NOT_CONTINUED: RemarkRule(
+    RemarkKind.LINE_NOT_CONTINUED: RuleCard(
         code="LINE_NOT_CONTINUED",
         category="quoting",
         severity=Severity.WARNING,
-        message=text("A line begins with a flag, but the line above does not end in a backslash: the shell runs it as a command of its own."),
+        summary=text(
+            "A line begins with a flag, but the line above does not end in a backslash: the shell runs it as a command of its own."
+        ),
         fix=text("End the line above with a backslash and nothing behind it."),
         source=SHELL,
     ),
-    RemarkKind.SPACE_AFTER_BACKSLASH: RemarkRule(
+    RemarkKind.SPACE_AFTER_BACKSLASH: RuleCard(
         code="SPACE_AFTER_BACKSLASH",
         category="quoting",
         severity=Severity.WARNING,
-        message=text("A blank stands behind the backslash at the end of a line, so the command ends there."),
+        summary=text(
+            "A blank stands behind the backslash at the end of a line, so the command ends there."
+        ),
         fix=text("Delete the blank."),
         source=SHELL,
     ),
-    RemarkKind.QUOTE_NOT_CLOSED: RemarkRule(
+    RemarkKind.QUOTE_NOT_CLOSED: RuleCard(
         code="QUOTE_NOT_CLOSED",
         category="quoting",
         severity=Severity.ERROR,
-        message=text("A quote is opened and never closed."),
+        summary=text("A quote is opened and never closed."),
         fix=text("Close it."),
         source=SHELL,
     ),
-    RemarkKind.ENTRYPOINT_TWICE: RemarkRule(
+    RemarkKind.ENTRYPOINT_TWICE: RuleCard(
         code="ENTRYPOINT_TWICE",
         category="unknown-flag",
         severity=Severity.ERROR,
-        message=text("The image starts the server itself, so the command must be its arguments only; it would run the server's name twice."),
+        summary=text(
+            "The image starts the server itself, so the command must be its arguments only; it would run the server's name twice."
+        ),
         fix=text("Leave the server's name out of the command, or set the entrypoint."),
         source="vllm/vllm-openai images, entrypoint by release",
     ),
-    RemarkKind.YAML_BROKEN: RemarkRule(
+    RemarkKind.YAML_BROKEN: RuleCard(
         code="COMPOSE_INVALID",
         category="quoting",
         severity=Severity.ERROR,
-        message=text("The compose file is not YAML."),
+        summary=text("The compose file is not YAML."),
         fix=text("Correct the line; quote texts that hold braces or colons."),
         source="YAML 1.2",
     ),
-    RemarkKind.ODD_DASH: RemarkRule(
+    RemarkKind.ODD_DASH: RuleCard(
         code="DASH_IS_NOT_ASCII",
         category="unknown-flag",
         severity=Severity.ERROR,
-        message=text("A flag begins with a typographic dash, which the parser takes for a word."),
+        summary=text(
+            "A flag begins with a typographic dash, which the parser takes for a word."
+        ),
         fix=text("Type two plain hyphens."),
         source="vLLM 0.32.0, argument parser",
     ),
-    RemarkKind.ENVIRONMENT_FILE: RemarkRule(
+    RemarkKind.ENVIRONMENT_FILE: RuleCard(
         code="ENVIRONMENT_FILE_UNSEEN",
         category="environment",
         severity=Severity.INFO,
-        message=text("The service reads an environment file that is not part of the input; what it sets is not judged."),
+        summary=text(
+            "The service reads an environment file that is not part of the input; what it sets is not judged."
+        ),
         fix=text("Add its lines to the input to have them judged."),
         source="Compose specification, env_file",
     ),
-    RemarkKind.NO_LAUNCH: RemarkRule(
+    RemarkKind.NO_LAUNCH: RuleCard(
         code="NO_LAUNCH",
         category="other",
         severity=Severity.INFO,
-        message=text("The input starts no server that this panel knows."),
-        fix=text("Paste the vllm serve command, the docker run line or the compose file."),
+        summary=text("The input starts no server that this panel knows."),
+        fix=text(
+            "Paste the vllm serve command, the docker run line or the compose file."
+        ),
         source="this panel",
     ),
 }
-_SPANS = frozenset((RemarkKind.SPACE_AFTER_BACKSLASH, RemarkKind.ENTRYPOINT_TWICE, RemarkKind.ODD_DASH))
+_SPANS = frozenset(
+    (RemarkKind.SPACE_AFTER_BACKSLASH, RemarkKind.ENTRYPOINT_TWICE, RemarkKind.ODD_DASH)
+)
 
 
 def remark_findings(source: ImportedInput) -> Iterator[LaunchFinding]:
@@ -111,21 +117,15 @@ def remark_findings(source: ImportedInput) -> Iterator[LaunchFinding]:
     if not source.launches and not source.benchmarks and not remarks:
         remarks.append(Remark(kind=RemarkKind.NO_LAUNCH, start=-1, end=-1))
     for remark in remarks:
-        card = REMARK_RULES.get(remark.kind)
+        card = REMARK_CARDS.get(remark.kind)
         if card is None:
             continue
-        edits = _edits(source, remark)
-        yield LaunchFinding(
-            code=card.code,
-            category=card.category,
-            severity=card.severity,
-            message=card.message,
-            fix=card.fix,
-            source=card.source,
+        hit = Hit(
+            message=card.summary,
             evidence=remark.text,
-            line=source.line(remark.start),
-            edits=edits,
+            edits=_edits(source, remark),
         )
+        yield replace(card.finding(hit), line=source.line(remark.start))
 
 
 def _edits(source: ImportedInput, remark: Remark) -> tuple[Edit, ...]:

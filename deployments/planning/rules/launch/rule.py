@@ -1,12 +1,13 @@
 """What a rule over an existing launch is made of: its card, its check, and what it found."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 from deployments.planning.canonical import Json
 from deployments.planning.plan import Severity
 from deployments.planning.rules.launch.view import LaunchView
+from deployments.planning.text import Text
 
 
 class EditKind(StrEnum):
@@ -32,10 +33,10 @@ class Edit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """Where and why a rule fires. Empty ``fix`` and ``severity`` ``None`` are the rule's own."""
+    """Where and why a rule fires. ``fix`` and ``severity`` ``None`` are the rule's own."""
 
-    message: str
-    fix: str = ""
+    message: Text
+    fix: Text | None = None
     severity: Severity | None = None
     evidence: str = ""
     start: int = -1
@@ -46,8 +47,8 @@ Check = Callable[[LaunchView], Iterator[Hit]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LaunchRule:
-    """One rule. ``summary`` and ``fix`` say it without a launch at hand, for the reference pages.
+class RuleCard:
+    """What is known of a rule without a launch at hand; the reference pages show it.
 
     ``versions`` says in words where it applies; ``platforms`` is empty for all.
     """
@@ -55,12 +56,36 @@ class LaunchRule:
     code: str
     category: str
     severity: Severity
-    summary: str
-    fix: str
+    summary: Text
+    fix: Text
     source: str
-    check: Check = field(compare=False)
     versions: str = "all"
     platforms: tuple[str, ...] = ()
+
+    def __call__(self, check: Check) -> "LaunchRule":
+        """Make a rule of a check; used as a decorator."""
+        return LaunchRule(card=self, check=check)
+
+    def finding(self, hit: Hit) -> "LaunchFinding":
+        """Return what the rule says where it fires; line and launch are the caller's to set."""
+        return LaunchFinding(
+            code=self.code,
+            category=self.category,
+            severity=hit.severity or self.severity,
+            message=hit.message,
+            fix=hit.fix or self.fix,
+            source=self.source,
+            evidence=hit.evidence,
+            edits=hit.edits,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchRule:
+    """A card and the check that looks for it."""
+
+    card: RuleCard
+    check: Check
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,8 +98,8 @@ class LaunchFinding:
     code: str
     category: str
     severity: Severity
-    message: str
-    fix: str
+    message: Text
+    fix: Text
     source: str
     evidence: str = ""
     line: int | None = None
@@ -89,43 +114,14 @@ class LaunchFinding:
             "code": self.code,
             "category": self.category,
             "severity": self.severity.value,
-            "message": self.message,
-            "fix": self.fix,
+            "message": self.message.english,
+            "fix": self.fix.english,
             "source": self.source,
             "evidence": self.evidence,
             "line": self.line,
             "launch": self.launch,
             "correction": self.correction or None,
         }
-
-
-def rule(
-    *,
-    code: str,
-    category: str,
-    severity: Severity,
-    summary: str,
-    fix: str,
-    source: str,
-    versions: str = "all",
-    platforms: tuple[str, ...] = (),
-) -> Callable[[Check], LaunchRule]:
-    """Make a rule of the function below."""
-
-    def made(check: Check) -> LaunchRule:
-        return LaunchRule(
-            code=code,
-            category=category,
-            severity=severity,
-            summary=summary,
-            fix=fix,
-            source=source,
-            versions=versions,
-            platforms=platforms,
-            check=check,
-        )
-
-    return made
 
 
 def set_key(name: str, value: Json) -> Edit:

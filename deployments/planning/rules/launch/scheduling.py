@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from deployments.planning.methods import FACTS
 from deployments.planning.plan import Severity
 from deployments.planning.rules.launch import families
-from deployments.planning.rules.launch.rule import Hit, LaunchRule, drop_flag, rule
+from deployments.planning.rules.launch.rule import Hit, LaunchRule, RuleCard, drop_flag
 from deployments.planning.rules.launch.view import EAGLE_FAMILY, LaunchView
 from deployments.planning.text import text
 from deployments.planning.versions import Version
@@ -14,25 +14,39 @@ ASYNC = "--async-scheduling"
 _ASYNC_SINCE = {"ngram_gpu": (0, 18, 0), "dspark": (0, 25, 1), "dflash": (0, 20, 0)}
 
 
-@rule(
+@RuleCard(
     code="ASYNC_SCHEDULING_REFUSED",
     category="async-scheduling",
     severity=Severity.ERROR,
-    summary=text("--async-scheduling is refused with methods that draft on the processor, and with all of them up to vLLM 0.11."),
+    summary=text(
+        "--async-scheduling is refused with methods that draft on the processor, and with all of them up to vLLM 0.11."
+    ),
     fix=text("Leave --async-scheduling out: the engine then chooses by itself."),
     source="vLLM sources 0.8.5 to 0.33.0: async scheduling is only supported with EAGLE/MTP/...",
 )
 def async_refused(view: LaunchView) -> Iterator[Hit]:
     """Fires on the explicit flag with ngram, suffix, Medusa, or in an early version."""
-    if not view.launch.has(ASYNC) or view.speculation is None or not view.launch.is_vllm:
+    if (
+        not view.launch.has(ASYNC)
+        or view.speculation is None
+        or not view.launch.is_vllm
+    ):
         return
     method = view.method_enum
     if method is not None and not FACTS[method].async_scheduling:
-        message = text("Asynchronous scheduling does not go with {method}.", method=FACTS[method].title)
+        message = text(
+            "Asynchronous scheduling does not go with {method}.",
+            method=FACTS[method].title,
+        )
     elif view.vllm_before(0, 11, 1) and not view.ascend:
         message = text("This version does not draft with asynchronous scheduling.")
-    elif method is not None and view.vllm_before(*_ASYNC_SINCE.get(method.value, (0, 8, 5))):
-        message = text("Asynchronous scheduling goes with {method} in later versions only.", method=FACTS[method].title)
+    elif method is not None and view.vllm_before(
+        *_ASYNC_SINCE.get(method.value, (0, 8, 5))
+    ):
+        message = text(
+            "Asynchronous scheduling goes with {method} in later versions only.",
+            method=FACTS[method].title,
+        )
     else:
         return
     yield Hit(
@@ -43,11 +57,13 @@ def async_refused(view: LaunchView) -> Iterator[Hit]:
     )
 
 
-@rule(
+@RuleCard(
     code="ASYNC_SCHEDULING_OFF",
     category="async-scheduling",
     severity=Severity.INFO,
-    summary=text("The method turns asynchronous scheduling off, which costs some throughput."),
+    summary=text(
+        "The method turns asynchronous scheduling off, which costs some throughput."
+    ),
     fix=text("Compare with drafting off before you keep it."),
     source="vLLM 0.14.0 to 0.33.0: will be disabled",
     versions="vLLM 0.14.0 and later",
@@ -60,32 +76,40 @@ def async_off(view: LaunchView) -> Iterator[Hit]:
     if view.engine.old or view.vllm_before(0, 14, 0) or not view.launch.is_vllm:
         return
     yield Hit(
-        message=text("{method} turns asynchronous scheduling off.", method=FACTS[method].title),
+        message=text(
+            "{method} turns asynchronous scheduling off.", method=FACTS[method].title
+        ),
         evidence=method.value,
         start=view.spec_place,
     )
 
 
-@rule(
+@RuleCard(
     code="UNPADDED_DRAFTS_ASYNC",
     category="async-scheduling",
     severity=Severity.ERROR,
-    summary=text("disable_padded_drafter_batch does not go with asynchronous scheduling."),
+    summary=text(
+        "disable_padded_drafter_batch does not go with asynchronous scheduling."
+    ),
     fix=text("Leave one of them out."),
     source="vLLM sources, 0.11.0 to 0.33.0",
 )
 def unpadded(view: LaunchView) -> Iterator[Hit]:
     """Fires on both together."""
-    if view.config.get("disable_padded_drafter_batch") is True and view.launch.has(ASYNC):
+    if view.config.get("disable_padded_drafter_batch") is True and view.launch.has(
+        ASYNC
+    ):
         yield Hit(
-            message=text("disable_padded_drafter_batch does not go with --async-scheduling."),
+            message=text(
+                "disable_padded_drafter_batch does not go with --async-scheduling."
+            ),
             evidence=ASYNC,
             start=view.place(ASYNC),
             edits=(drop_flag(ASYNC),),
         )
 
 
-@rule(
+@RuleCard(
     code="TOOL_PARSER_MISSING",
     category="tool-calls",
     severity=Severity.ERROR,
@@ -95,19 +119,26 @@ def unpadded(view: LaunchView) -> Iterator[Hit]:
 )
 def tool_parser(view: LaunchView) -> Iterator[Hit]:
     """Fires on automatic tool choice without a parser."""
-    if view.launch.has("--enable-auto-tool-choice") and view.launch.flag("--tool-call-parser") is None:
+    if (
+        view.launch.has("--enable-auto-tool-choice")
+        and view.launch.flag("--tool-call-parser") is None
+    ):
         yield Hit(
-            message=text("--enable-auto-tool-choice stands without --tool-call-parser."),
+            message=text(
+                "--enable-auto-tool-choice stands without --tool-call-parser."
+            ),
             evidence="--enable-auto-tool-choice",
             start=view.place("--enable-auto-tool-choice"),
         )
 
 
-@rule(
+@RuleCard(
     code="TOOL_CALLS_CUT",
     category="tool-calls",
     severity=Severity.WARNING,
-    summary=text("vllm-ascend 0.17.0rc1 breaks streamed tool calls of GLM-5 when more than one token is drafted."),
+    summary=text(
+        "vllm-ascend 0.17.0rc1 breaks streamed tool calls of GLM-5 when more than one token is drafted."
+    ),
     fix=text("Draft 1 token, or use a later version."),
     source="vllm-ascend#7580",
     versions="vllm-ascend up to 0.17.0",
@@ -119,17 +150,22 @@ def tool_calls(view: LaunchView) -> Iterator[Hit]:
         return
     if view.affected((0, 17, 0), Version((0, 18, 0), (0, 0)), r"Unterminated string"):
         yield Hit(
-            message=text("Streamed tool calls are cut off with {count} drafted tokens in this build.", count=view.count or 0),
+            message=text(
+                "Streamed tool calls are cut off with {count} drafted tokens in this build.",
+                count=view.count or 0,
+            ),
             evidence=str(view.count),
             start=view.spec_place,
         )
 
 
-@rule(
+@RuleCard(
     code="NGRAM_WITH_TOOL_CALLS",
     category="tool-calls",
     severity=Severity.INFO,
-    summary=text("Short n-gram matches were reported to damage arguments of tool calls."),
+    summary=text(
+        "Short n-gram matches were reported to damage arguments of tool calls."
+    ),
     fix=text("Set prompt_lookup_min to 8, or turn drafting off for tool calls."),
     source="vllm#40875, #41967",
 )
@@ -140,17 +176,21 @@ def ngram_tools(view: LaunchView) -> Iterator[Hit]:
         return
     if not isinstance(shortest, int) or shortest < 8:
         yield Hit(
-            message=text("N-gram matches below 8 tokens were reported to damage tool calls."),
+            message=text(
+                "N-gram matches below 8 tokens were reported to damage tool calls."
+            ),
             evidence="prompt_lookup_min",
             start=view.spec_place,
         )
 
 
-@rule(
+@RuleCard(
     code="FAST_PREFILL_WITH_EAGLE",
     category="other",
     severity=Severity.ERROR,
-    summary=text("--kv-sharing-fast-prefill does not go with EAGLE, MTP and their kind."),
+    summary=text(
+        "--kv-sharing-fast-prefill does not go with EAGLE, MTP and their kind."
+    ),
     fix=text("Leave --kv-sharing-fast-prefill out."),
     source="vLLM sources: Fast prefill optimization for KV sharing is not compatible with EAGLE",
 )
@@ -158,14 +198,17 @@ def fast_prefill(view: LaunchView) -> Iterator[Hit]:
     """Fires on both together."""
     if view.launch.has("--kv-sharing-fast-prefill") and view.method in EAGLE_FAMILY:
         yield Hit(
-            message=text("--kv-sharing-fast-prefill does not go with {method}.", method=view.method or ""),
+            message=text(
+                "--kv-sharing-fast-prefill does not go with {method}.",
+                method=view.method or "",
+            ),
             evidence="--kv-sharing-fast-prefill",
             start=view.place("--kv-sharing-fast-prefill"),
             edits=(drop_flag("--kv-sharing-fast-prefill"),),
         )
 
 
-@rule(
+@RuleCard(
     code="LOGITS_PROCESSORS_WITH_SPECULATION",
     category="structured-output",
     severity=Severity.ERROR,
@@ -175,7 +218,11 @@ def fast_prefill(view: LaunchView) -> Iterator[Hit]:
 )
 def logits(view: LaunchView) -> Iterator[Hit]:
     """Fires on both together."""
-    if view.launch.flag("--logits-processors") and view.speculation is not None and view.launch.is_vllm:
+    if (
+        view.launch.flag("--logits-processors")
+        and view.speculation is not None
+        and view.launch.is_vllm
+    ):
         yield Hit(
             message=text("--logits-processors does not go with speculative decoding."),
             evidence="--logits-processors",
@@ -184,11 +231,13 @@ def logits(view: LaunchView) -> Iterator[Hit]:
         )
 
 
-@rule(
+@RuleCard(
     code="OVERLAP_WITH_SPECULATION",
     category="other",
     severity=Severity.WARNING,
-    summary=text("Dual batch overlap does not go with drafting on the V2 model runner."),
+    summary=text(
+        "Dual batch overlap does not go with drafting on the V2 model runner."
+    ),
     fix=text("Leave --enable-dbo out."),
     source="vLLM sources, V2 model runner, 0.22.0 to 0.33.0",
 )
@@ -203,7 +252,7 @@ def overlap(view: LaunchView) -> Iterator[Hit]:
         )
 
 
-@rule(
+@RuleCard(
     code="ADAPTIVE_WITH_LORA",
     category="lora",
     severity=Severity.ERROR,
@@ -214,9 +263,13 @@ def overlap(view: LaunchView) -> Iterator[Hit]:
 )
 def adaptive_lora(view: LaunchView) -> Iterator[Hit]:
     """Fires on both together."""
-    if view.config.get("enable_adaptive_verification") is True and view.launch.has("--enable-lora"):
+    if view.config.get("enable_adaptive_verification") is True and view.launch.has(
+        "--enable-lora"
+    ):
         yield Hit(
-            message=text("enable_adaptive_verification does not go with --enable-lora."),
+            message=text(
+                "enable_adaptive_verification does not go with --enable-lora."
+            ),
             evidence="--enable-lora",
             start=view.spec_place,
         )

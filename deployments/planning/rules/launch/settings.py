@@ -30,7 +30,13 @@ WIDE = {
 PLATFORM_NAMES = tuple(WIDE)
 _CHIPS = ("310p", "950", "a2", "a3")
 _ASCEND_FLAGS = ("--additional-config",)
-_ASCEND_VARIABLES = ("ASCEND_RT_VISIBLE_DEVICES", "HCCL_OP_EXPANSION_MODE", "PYTORCH_NPU_ALLOC_CONF", "HCCL_IF_IP", "HCCL_BUFFSIZE")
+_ASCEND_VARIABLES = (
+    "ASCEND_RT_VISIBLE_DEVICES",
+    "HCCL_OP_EXPANSION_MODE",
+    "PYTORCH_NPU_ALLOC_CONF",
+    "HCCL_IF_IP",
+    "HCCL_BUFFSIZE",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +116,11 @@ def platform_of(
     for text_ in said:
         lowered = text_.lower()
         for chip in _CHIPS:
-            if lowered.endswith(f"-{chip}") or f"-{chip}-" in lowered or f"-{chip}dt" in lowered:
+            if (
+                lowered.endswith(f"-{chip}")
+                or f"-{chip}-" in lowered
+                or f"-{chip}dt" in lowered
+            ):
                 return platform or "ascend", chip
         if "-a5" in lowered:
             return platform or "ascend", "950"

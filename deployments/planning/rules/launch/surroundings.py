@@ -6,7 +6,7 @@ from deployments.planning.importing.launch import API_SERVER
 from deployments.planning.importing.programs import image_program
 from deployments.planning.plan import Severity
 from deployments.planning.rules.launch.engine import engine_of_image
-from deployments.planning.rules.launch.rule import Hit, LaunchRule, rule
+from deployments.planning.rules.launch.rule import Hit, LaunchRule, RuleCard
 from deployments.planning.rules.launch.view import LaunchView
 from deployments.planning.text import text
 
@@ -17,7 +17,7 @@ INSTALLATION = "vllm-ascend documentation v0.23.0, installation"
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
-@rule(
+@RuleCard(
     code="MANAGEMENT_DEVICES_MISSING",
     category="device",
     severity=Severity.ERROR,
@@ -38,18 +38,22 @@ def management(view: LaunchView) -> Iterator[Hit]:
     if missing:
         yield Hit(
             message=text("The container lacks {missing}.", missing=", ".join(missing)),
-            fix=text("Add {flags}.", flags=" ".join(f"--device {one}" for one in missing)),
+            fix=text(
+                "Add {flags}.", flags=" ".join(f"--device {one}" for one in missing)
+            ),
             evidence=", ".join(missing),
             start=container.start,
         )
 
 
-@rule(
+@RuleCard(
     code="DRIVER_NOT_MOUNTED",
     category="mount",
     severity=Severity.WARNING,
     summary=text("An Ascend container needs the host's driver libraries."),
-    fix=text("Mount /usr/local/Ascend/driver/lib64, /usr/local/Ascend/driver/version.info, /usr/local/dcmi, npu-smi and /etc/ascend_install.info."),
+    fix=text(
+        "Mount /usr/local/Ascend/driver/lib64, /usr/local/Ascend/driver/version.info, /usr/local/dcmi, npu-smi and /etc/ascend_install.info."
+    ),
     source=INSTALLATION,
     platforms=("ascend",),
 )
@@ -58,9 +62,14 @@ def driver(view: LaunchView) -> Iterator[Hit]:
     container = view.launch.container
     if container is None or not view.ascend or container.runtime == "ascend":
         return
-    if not container.devices or any(target.startswith(DRIVER) for _host, target in container.mounts):
+    if not container.devices or any(
+        target.startswith(DRIVER) for _host, target in container.mounts
+    ):
         return
-    if any(source.startswith(("/usr/local/Ascend", "/usr/local")) and source.count("/") < 4 for source, _ in container.mounts):
+    if any(
+        source.startswith(("/usr/local/Ascend", "/usr/local")) and source.count("/") < 4
+        for source, _ in container.mounts
+    ):
         return
     yield Hit(
         message=text("The host's driver libraries are not mounted."),
@@ -69,11 +78,13 @@ def driver(view: LaunchView) -> Iterator[Hit]:
     )
 
 
-@rule(
+@RuleCard(
     code="GPU_NOT_REQUESTED",
     category="device",
     severity=Severity.INFO,
-    summary=text("No GPU is asked for: the container sees none unless the NVIDIA runtime is the default."),
+    summary=text(
+        "No GPU is asked for: the container sees none unless the NVIDIA runtime is the default."
+    ),
     fix=text("Add --gpus all, or a device reservation to the compose service."),
     source="vLLM documentation 0.32.0, Docker",
     platforms=("cuda",),
@@ -86,7 +97,12 @@ def gpus(view: LaunchView) -> Iterator[Hit]:
     image = container.image or ""
     if image_program(image) is None or "rocm" in image or "cpu" in image:
         return
-    if container.gpus or container.runtime == "nvidia" or container.privileged or container.devices:
+    if (
+        container.gpus
+        or container.runtime == "nvidia"
+        or container.privileged
+        or container.devices
+    ):
         return
     yield Hit(
         message=text("The container asks for no GPU."),
@@ -96,7 +112,7 @@ def gpus(view: LaunchView) -> Iterator[Hit]:
     )
 
 
-@rule(
+@RuleCard(
     code="SHARED_MEMORY_SMALL",
     category="memory",
     severity=Severity.WARNING,
@@ -114,17 +130,22 @@ def shared_memory(view: LaunchView) -> Iterator[Hit]:
         return
     if not container.privileged:
         yield Hit(
-            message=text("{ranks} ranks share the default 64 MB of shared memory.", ranks=view.launch.tensor_parallel_size),
+            message=text(
+                "{ranks} ranks share the default 64 MB of shared memory.",
+                ranks=view.launch.tensor_parallel_size,
+            ),
             evidence=str(view.launch.tensor_parallel_size),
             start=container.start,
         )
 
 
-@rule(
+@RuleCard(
     code="PATH_NOT_MOUNTED",
     category="mount",
     severity=Severity.WARNING,
-    summary=text("The model or its drafter is a path in the container that no mount covers."),
+    summary=text(
+        "The model or its drafter is a path in the container that no mount covers."
+    ),
     fix=text("Mount the folder at that path."),
     source="field guide, pitfalls; vLLM 0.32.0, run: Invalid repository ID or local directory specified",
 )
@@ -137,11 +158,18 @@ def not_mounted(view: LaunchView) -> Iterator[Hit]:
     drafter = view.speculation.drafter_resolved if view.speculation else None
     model_mounted = _covered(view.model, targets)
     for path, is_drafter in ((view.model, False), (drafter, True)):
-        if not path or not path.startswith("/") or "$" in path or _covered(path, targets):
+        if (
+            not path
+            or not path.startswith("/")
+            or "$" in path
+            or _covered(path, targets)
+        ):
             continue
         yield Hit(
             message=text("{path} is no mounted path.", path=path),
-            severity=Severity.ERROR if is_drafter and model_mounted else Severity.WARNING,
+            severity=Severity.ERROR
+            if is_drafter and model_mounted
+            else Severity.WARNING,
             evidence=path,
             start=view.spec_place if is_drafter else view.launch.start,
         )
@@ -151,11 +179,13 @@ def _covered(path: str, targets: list[str]) -> bool:
     return any(path == one or path.startswith(f"{one}/") for one in targets)
 
 
-@rule(
+@RuleCard(
     code="PORT_NOT_PUBLISHED",
     category="port",
     severity=Severity.WARNING,
-    summary=text("The port that the server listens on is not the one that is published."),
+    summary=text(
+        "The port that the server listens on is not the one that is published."
+    ),
     fix=text("Publish the server's port, or change --port."),
     source="Docker documentation, port publishing",
 )
@@ -170,32 +200,45 @@ def port(view: LaunchView) -> Iterator[Hit]:
         return
     published = ", ".join(str(one.container) for one in container.ports[:8])
     yield Hit(
-        message=text("The server listens on {listening}, but the container publishes {published}.", listening=listening, published=published),
+        message=text(
+            "The server listens on {listening}, but the container publishes {published}.",
+            listening=listening,
+            published=published,
+        ),
         evidence=published,
         start=view.place("--port"),
     )
 
 
-@rule(
+@RuleCard(
     code="LISTENS_ON_LOOPBACK",
     category="port",
     severity=Severity.WARNING,
-    summary=text("A server that listens on the container's own loopback cannot be reached from outside."),
+    summary=text(
+        "A server that listens on the container's own loopback cannot be reached from outside."
+    ),
     fix=text("Use --host 0.0.0.0."),
     source="Docker documentation, port publishing",
 )
 def loopback(view: LaunchView) -> Iterator[Hit]:
     """Fires on --host 127.0.0.1 in a container with its own network."""
     container, host = view.launch.container, view.launch.value("--host")
-    if container is not None and container.image and not container.host_network and host in _LOOPBACK:
+    if (
+        container is not None
+        and container.image
+        and not container.host_network
+        and host in _LOOPBACK
+    ):
         yield Hit(
-            message=text("The server listens on {host} inside the container.", host=host or ""),
+            message=text(
+                "The server listens on {host} inside the container.", host=host or ""
+            ),
             evidence=host or "",
             start=view.place("--host"),
         )
 
 
-@rule(
+@RuleCard(
     code="IMAGE_OF_OTHER_PLATFORM",
     category="device",
     severity=Severity.ERROR,
@@ -212,10 +255,25 @@ def other_platform(view: LaunchView) -> Iterator[Hit]:
     ascend_image = "vllm-ascend" in container.image
     gpu_image = image_program(container.image) is not None
     if gpu_image and view.platform == "ascend":
-        yield Hit(message=text("{image} is not built for Ascend.", image=container.image), evidence=container.image, start=container.start)
+        yield Hit(
+            message=text("{image} is not built for Ascend.", image=container.image),
+            evidence=container.image,
+            start=container.start,
+        )
     elif ascend_image and (container.gpus or view.platform in ("cuda", "rocm", "xpu")):
-        yield Hit(message=text("{image} is built for Ascend, not for GPUs.", image=container.image), evidence=container.image, start=container.start)
-    elif ascend_image and tag and view.chip in ("a3", "310p", "950") and not _fits(tag, view.chip):
+        yield Hit(
+            message=text(
+                "{image} is built for Ascend, not for GPUs.", image=container.image
+            ),
+            evidence=container.image,
+            start=container.start,
+        )
+    elif (
+        ascend_image
+        and tag
+        and view.chip in ("a3", "310p", "950")
+        and not _fits(tag, view.chip)
+    ):
         yield Hit(
             message=text("The tag {tag} is not the one of this chip.", tag=tag),
             severity=Severity.WARNING,
@@ -230,11 +288,13 @@ def _fits(tag: str, chip: str) -> bool:
     return any(one in lowered for one in suffixes)
 
 
-@rule(
+@RuleCard(
     code="MODEL_AS_WORD",
     category="unknown-flag",
     severity=Severity.ERROR,
-    summary=text("Images up to vLLM 0.11.0 start the old server module, which takes the model as --model only."),
+    summary=text(
+        "Images up to vLLM 0.11.0 start the old server module, which takes the model as --model only."
+    ),
     fix=text("Write --model in front of it."),
     source="vLLM Dockerfiles, entrypoint 0.8.5 to 0.33.0",
     versions="up to vLLM 0.11.0",
@@ -253,7 +313,10 @@ def model_as_word(view: LaunchView) -> Iterator[Hit]:
     )
     if positional and (by_image or launch.program == API_SERVER) and launch.is_vllm:
         yield Hit(
-            message=text("{model} stands without --model, which this server needs.", model=view.model),
+            message=text(
+                "{model} stands without --model, which this server needs.",
+                model=view.model,
+            ),
             evidence=view.model,
             start=launch.start,
         )

@@ -20,7 +20,9 @@ from deployments.planning.versions import Version
 
 EAGLE_FAMILY = frozenset(("mtp", "eagle", "eagle3", "dflash", "dspark"))
 WITH_DRAFTER = frozenset((*EAGLE_FAMILY, "draft_model", "medusa", "mlp_speculator"))
-NEEDS_MODEL = frozenset(("eagle", "eagle3", "dflash", "draft_model", "medusa", "mlp_speculator"))
+NEEDS_MODEL = frozenset(
+    ("eagle", "eagle3", "dflash", "draft_model", "medusa", "mlp_speculator")
+)
 FULL_MODES = frozenset(("FULL", "FULL_DECODE_ONLY"))
 
 
