@@ -3,6 +3,7 @@
 from django import forms
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
+from django.utils.text import format_lazy
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -63,7 +64,10 @@ class LogForm(forms.Form):
         required=False,
         choices=[
             ("", _("Everything")),
-            *((level, _("%(level)s and above") % {"level": level}) for level in LEVELS),
+            *(
+                (level, format_lazy(_("{level} and above"), level=level))
+                for level in LEVELS
+            ),
         ],
     )
     q = forms.CharField(

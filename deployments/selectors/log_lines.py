@@ -18,6 +18,8 @@ LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 ERROR_LEVELS = frozenset({"ERROR", "CRITICAL"})
 SEARCH_BUDGET_S = 0.4
 PANEL = "panel"
+"""The stream of lines that are no output: what the panel says about the log."""
+SKIPPED, RESTARTED = "skipped", "restarted"
 _WORDS = re.compile(r"(?P<level>DEBUG|INFO|WARNING|ERROR|CRITICAL):\s")
 _TRACEBACK = "Traceback (most recent call last)"
 _METRICS = ("peculative metrics:", "SpecDecoding metrics:", " / drafted ")
@@ -174,7 +176,7 @@ def record_of(text: str) -> AcceptanceRecord | None:
 
 def _said(code: str) -> str:
     """What the panel says in between."""
-    if code == "restarted":
+    if code == RESTARTED:
         return _("The container was started again.")
     return _("Lines are missing here: more came than this view reads at once.")
 

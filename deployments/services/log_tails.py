@@ -32,6 +32,7 @@ from deployments.models import (
     LogTail,
     Reachability,
 )
+from deployments.selectors.log_lines import PANEL, RESTARTED, SKIPPED
 from deployments.telemetry.logs.visible import visible_text
 
 logger = logging.getLogger(__name__)
@@ -41,9 +42,6 @@ KEPT_S = 60
 MOST_CHARACTERS = 1_000_000
 START_SLACK_NS = 500_000_000
 """The engine stamps ``StartedAt`` after the start; the first lines can be older than that."""
-PANEL = "panel"
-"""The stream of lines that are no output: what the panel says about the log."""
-SKIPPED, RESTARTED = "skipped", "restarted"
 NOT_STARTED, GONE, NO_EARLIER_RUN = "not_started", "gone", "no_earlier_run"
 
 Line = list[int | str | bool]

@@ -362,5 +362,7 @@ def test_the_release_page_follows_the_replica_in_focus(
     tail_with(replica, *[INFO.format(number) for number in range(30)])
     expect(page.locator(".small-log .log__line")).to_have_count(12)
     expect(page.locator(".small-log")).to_contain_text("Started server 29")
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
     page.get_by_role("link", name="Whole log").click()
     expect(page.locator(".log__line")).to_have_count(30)

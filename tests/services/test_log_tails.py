@@ -26,6 +26,7 @@ from deployments.models import (
     Replica,
 )
 from deployments.planning.container import ContainerSpec, ImageReference
+from deployments.selectors.log_lines import PANEL, RESTARTED
 from deployments.services import log_tails
 from deployments.services.log_tails import fill_host_tails
 from practice.image import PRACTICE_IMAGE
@@ -124,7 +125,7 @@ def test_a_flood_is_bounded_and_says_that_lines_are_missing(
     tail = filled(request)
     assert tail.line_count == 1000
     assert texts(tail)[-1] == "line 2999"
-    skipped = [line for line in tail.lines if line[2] == log_tails.PANEL]
+    skipped = [line for line in tail.lines if line[2] == PANEL]
     assert len(skipped) <= 1
     assert tail.newest == 1 + 1000 + 1
 
@@ -146,7 +147,7 @@ def test_a_restart_begins_anew_and_the_run_before_can_be_read(
     tail = filled(request)
     while "half" not in texts(tail):
         tail = filled(request)
-    assert tail.lines[0][2:4] == [log_tails.PANEL, log_tails.RESTARTED]
+    assert tail.lines[0][2:4] == [PANEL, RESTARTED]
     assert texts(tail)[2:3] == ["half"]
     assert tail.lines[0][0] == ended.newest + 1
     assert texts(filled(before))[1:] == ["half", "bye"]

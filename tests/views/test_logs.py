@@ -7,6 +7,8 @@ from urllib.parse import urlencode
 import pytest
 from bs4 import Tag
 from django.test import Client
+from django.utils import translation
+from django.utils.translation import gettext
 
 from deployments.models import (
     Cluster,
@@ -211,6 +213,16 @@ def test_a_pattern_that_cannot_be_used_is_explained_in_one_sentence(
     assert why in words(parsed(answer), ".error-summary")
     assert words(parsed(answer), "#id_q_error").count(". ") == 0
     assert shown(as_alice, address(deployment, q=pattern)) == [INFO]
+
+
+def test_levels_are_named_in_the_persons_language(
+    as_alice: Client, alice: User, deployment: Deployment, replica: Replica
+) -> None:
+    with translation.override("zh-hans"):
+        expected = gettext("{level} and above").format(level="ERROR")
+    User.objects.filter(pk=alice.pk).update(language="zh-hans")
+    page = region(as_alice, address(deployment))
+    assert words(page, "#id_level option[value=ERROR]") == expected
 
 
 def test_the_previous_run_and_an_earlier_releases_replica_can_be_read(
