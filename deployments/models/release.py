@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from deployments.models.approval import ApprovalRequest
@@ -116,7 +117,8 @@ class Release(Row):
         ]
 
     def __str__(self) -> str:
-        return f"{self.deployment} release {self.number}"
+        said = gettext("%(name)s release %(number)s")
+        return said % {"name": self.deployment, "number": self.number}
 
 
 class ReplicaState(models.TextChoices):
