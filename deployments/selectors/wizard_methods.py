@@ -1,7 +1,7 @@
 """Methods as the wizard shows them: a card each, and two of them side by side."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.utils.translation import gettext as _
 
@@ -9,8 +9,11 @@ from deployments.planning.catalog import Drafter
 from deployments.planning.catalog import TargetModel as CatalogEntry
 from deployments.planning.decision import OFF
 from deployments.planning.errors import PlanningError
+from deployments.planning.expectation import Situation
 from deployments.planning.methods import FACTS, Method, MethodFacts, Need
 from deployments.planning.plan import Decision, MethodVerdict, Plan, Role
+from deployments.planning.snapshot import HostSnapshot
+from deployments.selectors.gains import GainFigures, method_gain, situation_of
 from deployments.selectors.texts import say
 
 TIMES = "\u00d7"
@@ -32,6 +35,7 @@ class MethodCard:
     needs: str
     needs_weights: bool
     weights_bytes: int | None
+    gain: GainFigures | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,15 +47,24 @@ class Comparison:
 
 
 def method_cards(
-    plan: Plan, undecided: Plan, entry: CatalogEntry, asked: str
+    plan: Plan,
+    undecided: Plan,
+    entry: CatalogEntry,
+    asked: str,
+    hosts: Sequence[HostSnapshot] = (),
 ) -> list[MethodCard]:
     """Cards best first, off after the open ones, closed ones last.
 
     ``undecided`` is the plan that the decision tree makes by itself; ``asked`` is what the person
-    chose, ``auto`` for the tree's own answer.
+    chose, ``auto`` for the tree's own answer. Without ``hosts`` nothing is predicted.
     """
-    verdicts = undecided.decision.methods
-    cards = [_card(one, plan, undecided, entry, asked) for one in verdicts]
+    place = situation_of(undecided, entry, hosts)
+    cards = [
+        replace(
+            _card(one, plan, undecided, entry, asked), gain=_gain(one, entry, place)
+        )
+        for one in undecided.decision.methods
+    ]
     opened = [card for card in cards if card.open]
     closed = [card for card in cards if not card.open]
     off = _off_card(undecided, asked)
@@ -79,8 +92,8 @@ def compare(
         (_("Evidence for the count"), _evidence),
         (_("Engine, first version"), _since),
         (_("Asynchronous scheduling"), _scheduling),
-        (_("Expected tokens per step"), _no_data),
-        (_("Speed-up"), _no_data),
+        (_("Expected tokens per step"), _tokens_per_step),
+        (_("Speed-up"), _speedup),
     )
     return Comparison(
         titles=tuple(card.title for card in chosen),
@@ -144,6 +157,16 @@ def _card(
         needs_weights=facts.need is Need.DRAFTER,
         weights_bytes=drafter.size_bytes if drafter else None,
     )
+
+
+def _gain(
+    verdict: MethodVerdict, entry: CatalogEntry, place: Situation | None
+) -> GainFigures | None:
+    if not verdict.open:
+        return None
+    drafter = _drafter_of(verdict, entry)
+    method = Method(verdict.method)
+    return method_gain(place, method, verdict.num_speculative_tokens, drafter)
 
 
 def _off_card(undecided: Plan, asked: str) -> MethodCard:
@@ -227,8 +250,18 @@ def _since(card: MethodCard) -> str:
     return f"vllm {facts.since}, vllm-ascend {ascend} ({facts.source})"
 
 
-def _no_data(_card: MethodCard) -> str:
-    return ""
+def _tokens_per_step(card: MethodCard) -> str:
+    if card.method == OFF:
+        return "1"
+    return f"{card.gain.tokens_per_step:.2f} ({card.gain.kind})" if card.gain else ""
+
+
+def _speedup(card: MethodCard) -> str:
+    if card.method == OFF:
+        return f"1{TIMES}"
+    if card.gain is None or card.gain.speedup is None:
+        return ""
+    return f"{card.gain.speedup:.2f}{TIMES} ({card.gain.kind})"
 
 
 def _scheduling(card: MethodCard) -> str:

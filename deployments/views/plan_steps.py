@@ -136,10 +136,12 @@ def method_step(user: User, draft: Draft) -> Context:
     if draft.plan is None or undecided is None or entry is None:
         return {"cards": []}
     asked = str(draft.form.value("method") or "auto")
-    cards = method_cards(draft.plan, undecided, entry, asked)
+    hosts = draft.ground.hosts if draft.ground else ()
+    cards = method_cards(draft.plan, undecided, entry, asked, hosts)
     pins = pinned_methods(draft.form.cleaned_data.get("pin") or ())
     return {
         "cards": cards,
+        "concurrency": next((c.gain.concurrency for c in cards if c.gain), None),
         "asked": asked,
         "path": undecided.decision.path,
         "answer": answer_of(undecided.decision),

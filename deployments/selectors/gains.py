@@ -1,0 +1,112 @@
+"""What speculation is expected to bring, in numbers that pages show."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from deployments.planning.catalog import Drafter
+from deployments.planning.catalog import TargetModel as CatalogEntry
+from deployments.planning.documents import from_document
+from deployments.planning.expectation import Situation, expected_gain
+from deployments.planning.methods import Method
+from deployments.planning.plan import Gain, Plan, Role
+from deployments.planning.revision import RevisionSpec
+from deployments.planning.snapshot import HostSnapshot
+from deployments.selectors.texts import say
+
+THOUSAND = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GainFigures:
+    """Tokens per step and speed-up at the workload's concurrency; ``None`` is no data."""
+
+    tokens_per_step: float
+    concurrency: int
+    speedup: float | None
+    low: float | None
+    high: float | None
+    best_count: int | None
+    kind: str
+    sentence: str
+    source: str
+    warnings: tuple[str, ...]
+    curve: tuple[tuple[int, float | None], ...]
+
+
+def gain_figures(gain: Gain | None) -> GainFigures | None:
+    """The figures of one prediction."""
+    if gain is None:
+        return None
+    point = gain.at(gain.concurrency)
+    return GainFigures(
+        tokens_per_step=gain.tokens_per_step / THOUSAND,
+        concurrency=gain.concurrency,
+        speedup=_ratio(point.speedup) if point else None,
+        low=_ratio(point.low) if point else None,
+        high=_ratio(point.high) if point else None,
+        best_count=point.best_num_speculative_tokens if point else None,
+        kind=_kind(gain.kind),
+        sentence=say(gain.sentence),
+        source=say(gain.source),
+        warnings=tuple(say(one) for one in gain.warnings),
+        curve=tuple((one.concurrency, _ratio(one.speedup)) for one in gain.points),
+    )
+
+
+def situation_of(
+    plan: Plan, entry: CatalogEntry, hosts: Sequence[HostSnapshot]
+) -> Situation | None:
+    """Where a plan's replies are written; ``None`` for practice and for hosts that are not known."""
+    writing = next(
+        (one for one in reversed(plan.replicas) if one.role is not Role.ROUTER), None
+    )
+    if writing is None or plan.practice or not plan.memory:
+        return None
+    host = next((one for one in hosts if one.name == writing.host), None)
+    if host is None:
+        return None
+    memory = plan.memory[-1]
+    workload = from_document(RevisionSpec, plan.revision).workload
+    checkpoint = entry.checkpoint(plan.checkpoint)
+    heads = {
+        one.container.name
+        for one in plan.replicas
+        if one.role is writing.role and one.health_port is not None
+    }
+    return Situation(
+        model=entry,
+        host=host,
+        quantisation=checkpoint.quantisation,
+        role=writing.role,
+        tensor_parallel_size=memory.tensor_parallel_size,
+        data_parallel_size=memory.data_parallel_size,
+        workload=workload,
+        concurrency=-(-workload.concurrency // max(1, len(heads))),
+    )
+
+
+def method_gain(
+    situation: Situation | None,
+    method: Method,
+    count: int | None,
+    drafter: Drafter | None,
+) -> GainFigures | None:
+    """The figures of a method in that place, ``None`` where nothing can be said."""
+    if situation is None or not count:
+        return None
+    return gain_figures(expected_gain(situation, method, count, drafter))
+
+
+def _ratio(thousandths: int | None) -> float | None:
+    return None if thousandths is None else thousandths / THOUSAND
+
+
+def _kind(kind: str) -> str:
+    words = {
+        "measured": _("measured"),
+        "published": _("published"),
+        "assumed": _("assumed"),
+    }
+    return words.get(kind, kind)
