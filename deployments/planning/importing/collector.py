@@ -10,9 +10,9 @@ from deployments.planning.importing.container import Container
 from deployments.planning.importing.docker_run import is_docker_run, read_docker_run
 from deployments.planning.importing.launch import (
     ATOM,
-    PYTHON_CALL,
     SGLANG,
     VLLM_PROGRAMS,
+    VLLM_SERVE,
     Launch,
 )
 from deployments.planning.importing.limits import (
@@ -33,6 +33,12 @@ from deployments.planning.importing.speculation import read_speculation
 from deployments.planning.importing.words import Remark, RemarkKind, Word
 from deployments.planning.text import text
 
+_FRAGMENTS = (
+    "--speculative-config",
+    "--speculative_config",
+    "--spec-method",
+    "--speculative-model",
+)
 _NAMED_FIRST = frozenset((*VLLM_PROGRAMS, SGLANG, ATOM))
 
 
@@ -110,6 +116,9 @@ class Collector:
             name = words[found.at : found.arguments_at]
             self.launch(found.program, name, words[found.arguments_at :], around)
             return True
+        if _is_fragment(words):
+            self.launch(VLLM_SERVE, (), words, around)
+            return True
         script = find_script(words)
         if script is None or around.depth >= DEEPEST_SCRIPT:
             return False
@@ -171,7 +180,7 @@ class Collector:
             Remark(
                 kind=RemarkKind.ENTRYPOINT_TWICE,
                 start=words[0].start,
-                end=words[found.arguments_at - 1].end,
+                end=_next_start(words, found.arguments_at),
                 text=" ".join(one.text for one in words[: found.arguments_at]),
             )
         )
@@ -198,6 +207,17 @@ class Collector:
             )
 
 
+def _next_start(words: tuple[Word, ...], at: int) -> int:
+    """Where the word at an index begins, else where the one before it ends."""
+    following = words[at].start if at < len(words) else -1
+    return following if following >= 0 else words[at - 1].end
+
+
+def _is_fragment(words: tuple[Word, ...]) -> bool:
+    """Whether flags of a launch stand alone, as documents print them."""
+    return words[:1] != () and words[0].text.startswith(_FRAGMENTS)
+
+
 def _model(program: str, arguments: Arguments) -> tuple[str | None, Word | None]:
     for flag in ("--model", "--model-path", "--model-tag"):
         given = arguments.last(flag)
@@ -217,6 +237,3 @@ def _without_places(command: Command) -> Command:
             for name, one in command.environment.items()
         },
     )
-
-
-__all__ = ["PYTHON_CALL", "Collector", "Surroundings"]

@@ -100,7 +100,7 @@ def _joined(
     ended_by: Token | None = None
     for tokens, closer in pieces:
         first = tokens[0].word if tokens else None
-        if first is not None and current and _continues(first, ended_by):
+        if first is not None and _runs(current) and _continues(first, ended_by):
             remarks.append(_not_continued(first, ended_by))
             current = [*current, *tokens]
         elif tokens:
@@ -110,6 +110,16 @@ def _joined(
         ended_by = _ending(ended_by, closer) if not tokens else closer
     if current:
         yield current
+
+
+def _runs(tokens: list[Token]) -> bool:
+    """Whether there is more than assignments and here-documents."""
+    return any(
+        token.word is not None
+        and token.array is None
+        and _ASSIGNMENT.fullmatch(token.word.text) is None
+        for token in tokens
+    )
 
 
 def _continues(first: Word, ended_by: Token | None) -> bool:

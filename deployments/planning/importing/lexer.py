@@ -24,6 +24,7 @@ _HEREDOC = re.compile(r"<<-?[ \t]*(['\"]?)([A-Za-z_][A-Za-z0-9_]*)\1")
 _REDIRECT = re.compile(r"\d*(?:<<<|&>>|&>|>>|>&|<&|>\||<>|>|<)")
 _NAME = re.compile(r"\$(?:\{?([A-Za-z_][A-Za-z0-9_]*)|[0-9@*#?!$-])")
 _PROSE = re.compile(r"[^\n'\"=$|{}\\]*[A-Za-z]'(?:s|t|re|ll|ve|d|m)\b[^\n]*")
+_PLACEHOLDER = re.compile(r"<[^<>\s|&;'\"]{1,80}>")
 _FENCE = re.compile(r"```[^\n]*|~~~[^\n]*")
 _CLOSERS = {"(": ")", "{": "}"}
 
@@ -78,10 +79,21 @@ class Lexer:
         elif character == "#":
             self.at = self._line_stop()
             self._after_comment = True
+        elif self._placeholder():
+            return
         elif character in "|&;()<>" or self._is_redirect():
             self._operator()
         elif not self._lost_backslash() and not self._array():
             self._word()
+
+    def _placeholder(self) -> bool:
+        """A name that the reader of a document is to fill in, such as ``<MODEL>``."""
+        match = _PLACEHOLDER.match(self.text, self.at, self.end)
+        if match is None:
+            return False
+        self._add(Token(word=Word(text=match[0], start=match.start(), end=match.end())))
+        self.at = match.end()
+        return True
 
     def _is_redirect(self) -> bool:
         match = _REDIRECT.match(self.text, self.at, self.end)

@@ -26,6 +26,7 @@ _YAML = re.compile(
     r"^[ \t]*(?:-[ \t]+)?\"?(?:containers|command|args|entrypoint|Cmd|model)\"?[ \t]*:(?:[ \t\r]|$|\[)",
     re.MULTILINE,
 )
+_SPECULATIVE = frozenset(("num_speculative_tokens", "method"))
 _END_OF_YAML = re.compile(r"^(?:EOF|END|YAML|```)\s*$", re.MULTILINE)
 
 
@@ -104,7 +105,7 @@ class _Reader:
         sure = COMPOSE.match(stripped) is not None
         if not (
             sure
-            or stripped.startswith(("[", '{"'))
+            or stripped.startswith(("[", "{"))
             or COMPOSE.search(region)
             or _YAML.search(region)
         ):
@@ -135,6 +136,13 @@ class _Reader:
     def _document(self, top: Node) -> bool:
         """A list of arguments, or the flags of a launch as keys (``vllm serve --config``)."""
         values = entries(top)
+        if _SPECULATIVE & set(values):
+            value = self.text[top.start_mark.index : top.end_mark.index]
+            flag = Word(text="--speculative-config")
+            self.collector.launch(
+                VLLM_SERVE, (), (flag, Word(text=value.strip())), Surroundings()
+            )
+            return True
         if "model" in values:
             words = tuple(_config_words(values))
             self.collector.launch(VLLM_SERVE, (), words, Surroundings())

@@ -1,6 +1,5 @@
 """Names that people misspell: environment variables and model repositories, from data files here."""
 
-import difflib
 import functools
 import json
 from dataclasses import dataclass
@@ -127,9 +126,13 @@ NO_MODELS = KnownModels()
 @functools.lru_cache(maxsize=1024)
 def _nearest(known: KnownModels, name: str) -> str | None:
     digits = _digits(name)
-    alike = [one for one in known.repositories if _digits(one) == digits]
-    found = difflib.get_close_matches(name, sorted(alike), n=1, cutoff=0.93)
-    return found[0] if found else None
+    for one in sorted(known.repositories):
+        alike = one != name and abs(len(one) - len(name)) <= 2
+        if not alike or _digits(one) != digits:
+            continue
+        if edit_distance(one.lower(), name.lower(), 2) <= 2:
+            return one
+    return None
 
 
 def _digits(name: str) -> str:

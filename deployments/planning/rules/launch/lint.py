@@ -194,5 +194,5 @@ def _pairs(views: list[LaunchView]) -> Iterator[LaunchFinding]:
 
 def _benchmarks(source: ImportedInput) -> Iterator[LaunchFinding]:
     for launch in source.benchmarks:
-        for card, hit in benchmark_hits(launch):
+        for card, hit in benchmark_hits(source, launch):
             yield replace(card.finding(hit), line=source.line(hit.start))

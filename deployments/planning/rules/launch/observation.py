@@ -1,10 +1,12 @@
 """What can be seen afterwards: metrics switched off, logs sent away, memory left, benchmarks."""
 
+import re
 from collections.abc import Iterator
 
 from deployments.planning.importing.launch import ATOM, SGLANG, Launch
 from deployments.planning.importing.other_servers import SGLANG_PARTS
 from deployments.planning.importing.programs import BENCHMARK, MISSING_MODULE
+from deployments.planning.importing.reader import ImportedInput
 from deployments.planning.plan import Severity
 from deployments.planning.rules.launch.rule import (
     Edit,
@@ -226,10 +228,11 @@ DATASET_FILE = RuleCard(
 BENCHMARK_CARDS = (BENCHMARK_MODULE, DATASET_FILE)
 
 
-def benchmark_hits(launch: Launch) -> Iterator[tuple[RuleCard, Hit]]:
+def benchmark_hits(
+    source: ImportedInput, launch: Launch
+) -> Iterator[tuple[RuleCard, Hit]]:
     """Yield card and hit for a benchmark command of the input."""
     if launch.program == MISSING_MODULE:
-        names = [one for one in launch.words if one.has_place]
         yield (
             BENCHMARK_MODULE,
             Hit(
@@ -238,7 +241,7 @@ def benchmark_hits(launch: Launch) -> Iterator[tuple[RuleCard, Hit]]:
                 ),
                 evidence=MISSING_MODULE,
                 start=launch.start,
-                edits=_as_command(launch) if names else (),
+                edits=_as_command(source, launch),
             ),
         )
     dataset = launch.value("--dataset-name")
@@ -257,6 +260,10 @@ def benchmark_hits(launch: Launch) -> Iterator[tuple[RuleCard, Hit]]:
         )
 
 
-def _as_command(launch: Launch) -> tuple[Edit, ...]:
+def _as_command(source: ImportedInput, launch: Launch) -> tuple[Edit, ...]:
     first = launch.words[0]
-    return (replace_text(first.start, first.end, BENCHMARK),)
+    if not first.has_place:
+        return ()
+    python = re.search(r"python[\d.]*\s+-m\s+$", source.text[: first.start][-64:])
+    start = first.start - len(python[0]) if python else first.start
+    return (replace_text(start, first.end, BENCHMARK),)

@@ -1,5 +1,6 @@
 """Findings about the text of an input as a whole, from what its reader noticed."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -106,9 +107,6 @@ REMARK_CARDS: dict[RemarkKind, RuleCard] = {
         source="this panel",
     ),
 }
-_SPANS = frozenset(
-    (RemarkKind.SPACE_AFTER_BACKSLASH, RemarkKind.ENTRYPOINT_TWICE, RemarkKind.ODD_DASH)
-)
 
 
 def remark_findings(source: ImportedInput) -> Iterator[LaunchFinding]:
@@ -129,7 +127,7 @@ def remark_findings(source: ImportedInput) -> Iterator[LaunchFinding]:
 
 
 def _edits(source: ImportedInput, remark: Remark) -> tuple[Edit, ...]:
-    if remark.kind not in _SPANS or remark.start < 0 or remark.end <= remark.start:
+    if remark.start < 0 or remark.end <= remark.start:
         return ()
     if remark.kind is RemarkKind.SPACE_AFTER_BACKSLASH:
         return (replace_text(remark.start, remark.end, "\\\n"),)
@@ -137,4 +135,26 @@ def _edits(source: ImportedInput, remark: Remark) -> tuple[Edit, ...]:
         written = source.text[remark.start : remark.end]
         plain = "--" + written.lstrip("\u2014\u2013\u2012\u2212\uff0d-")
         return (replace_text(remark.start, remark.end, plain),)
+    if remark.kind is RemarkKind.ENTRYPOINT_TWICE:
+        return (replace_text(remark.start, remark.end, ""),)
+    if remark.kind in (RemarkKind.COMMENT_ENDS_COMMAND, RemarkKind.LINE_NOT_CONTINUED):
+        return _continued(source.text, remark.start)
     return ()
+
+
+def _continued(text_: str, flag: int) -> tuple[Edit, ...]:
+    """Drop comments and blank lines above a flag, and end the line above them in a backslash."""
+    line = text_.rfind("\n", 0, flag) + 1
+    above = line
+    while above > 0:
+        start = text_.rfind("\n", 0, above - 1) + 1
+        written = text_[start : above - 1]
+        if written.strip() and not written.lstrip().startswith("#"):
+            return (replace_text(start, line, _ending_in_backslash(written)),)
+        above = start
+    return ()
+
+
+def _ending_in_backslash(line: str) -> str:
+    code = re.sub(r"\s#[^'\"]*$", "", line).rstrip().removesuffix("\\").rstrip()
+    return f"{code} \\\n"

@@ -2,11 +2,17 @@
 
 from collections.abc import Iterator
 
-from deployments.planning.importing.launch import API_SERVER
+from deployments.planning.importing.launch import API_SERVER, Launch
 from deployments.planning.importing.programs import image_program
 from deployments.planning.plan import Severity
 from deployments.planning.rules.launch.engine import engine_of_image
-from deployments.planning.rules.launch.rule import Hit, LaunchRule, RuleCard
+from deployments.planning.rules.launch.rule import (
+    Edit,
+    Hit,
+    LaunchRule,
+    RuleCard,
+    replace_text,
+)
 from deployments.planning.rules.launch.view import LaunchView
 from deployments.planning.text import text
 
@@ -189,7 +195,7 @@ def _covered(path: str, targets: list[str]) -> bool:
     fix=text("Publish the server's port, or change --port."),
     source="Docker documentation, port publishing",
 )
-def port(view: LaunchView) -> Iterator[Hit]:
+def port_published(view: LaunchView) -> Iterator[Hit]:
     """Fires where ports are published, but not the server's."""
     container = view.launch.container
     if container is None or container.host_network or not container.ports:
@@ -319,7 +325,43 @@ def model_as_word(view: LaunchView) -> Iterator[Hit]:
             ),
             evidence=view.model,
             start=launch.start,
+            edits=_named(launch),
         )
+
+
+def _named(launch: Launch) -> tuple[Edit, ...]:
+    word = launch.model_word
+    if word is None or not word.has_place or word.form != "shell":
+        return ()
+    return (replace_text(word.start, word.start, "--model "),)
+
+
+@RuleCard(
+    code="PORT_TAKEN",
+    category="port",
+    severity=Severity.ERROR,
+    summary=text("Two containers of one file publish the same port of the host."),
+    fix=text("Publish each on a port of its own."),
+    source="Docker documentation, port publishing: port is already allocated",
+)
+def port_taken(view: LaunchView) -> Iterator[Hit]:
+    """Fires on the second container that takes a port."""
+    own = view.launch.container
+    if own is None or not own.compose:
+        return
+    before = [
+        one for one in view.source.containers if one.compose and one.start < own.start
+    ]
+    taken = {port.host for one in before for port in one.ports if port.host is not None}
+    for port in own.ports:
+        if port.host in taken:
+            yield Hit(
+                message=text(
+                    "Port {port} of the host is already published.", port=port.host or 0
+                ),
+                evidence=str(port.host),
+                start=own.start,
+            )
 
 
 SURROUNDING_RULES: tuple[LaunchRule, ...] = (
@@ -328,7 +370,8 @@ SURROUNDING_RULES: tuple[LaunchRule, ...] = (
     gpus,
     shared_memory,
     not_mounted,
-    port,
+    port_published,
+    port_taken,
     loopback,
     other_platform,
     model_as_word,
