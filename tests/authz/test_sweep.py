@@ -2,63 +2,28 @@
 
 import hashlib
 import uuid
-from collections.abc import Iterator
-from typing import Any, Protocol
 
 import pytest
 from django.apps import apps
 from django.core import serializers
 from django.test import Client
-from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.urls import reverse
 
-from deployments.models import (
-    ApprovalRequest,
-    Cluster,
-    Deployment,
-    Host,
-    Release,
-    ReleaseState,
-    RequestState,
-    TargetModel,
-    Team,
-    TeamRole,
-    User,
-)
+from deployments.models import TeamRole
 from deployments.views.manifest import MANIFEST
-from tests.factories import (
-    ClusterFactory,
-    DeploymentFactory,
-    TargetModelFactory,
-    TeamFactory,
-    member,
+from tests.factories import member
+from tests.world import (
+    OBJECT_ROUTES,
+    OWN_ROUTES,
+    ROUTES,
+    World,
+    address,
+    own_address,
 )
-from tests.plan_rows import released, request_for, stored
-from tests.plan_values import plan_value
 
 pytestmark = pytest.mark.django_db
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
-FOREIGN_PACKAGES = ("account_", "mfa_")
-
-
-class HasKey(Protocol):
-    """A row that an address can name."""
-
-    pk: Any
-
-
-def patterns(resolver: URLResolver) -> Iterator[tuple[str, URLPattern]]:
-    """Every named address below a resolver."""
-    for entry in resolver.url_patterns:
-        if isinstance(entry, URLResolver):
-            yield from patterns(entry)
-        else:
-            yield entry.name or "", entry
-
-
-ROUTES = dict(patterns(get_resolver()))
-OWN_ROUTES = sorted(name for name in ROUTES if not name.startswith(FOREIGN_PACKAGES))
-OBJECT_ROUTES = [name for name in OWN_ROUTES if "pk" in str(ROUTES[name].pattern)]
 READABLE = [
     name for name in OWN_ROUTES if "GET" in MANIFEST[name].methods and name != "healthz"
 ]
@@ -75,65 +40,6 @@ WITHOUT_ROLE = [
     for role in TeamRole
     if MANIFEST[name].role not in {None, role}
 ]
-
-
-class World:
-    """One team's row of each kind that an address can name, and its people."""
-
-    def __init__(self, name: str) -> None:
-        self.team: Team = TeamFactory.create(name=name, slug=name)
-        self.cluster: Cluster = ClusterFactory.create(team=self.team)
-        self.deployment: Deployment = DeploymentFactory.create(
-            cluster=self.cluster, name=f"{name}-canary"
-        )
-        value = plan_value(name=self.deployment.name, number=1)
-        plan = stored(self.deployment, value)
-        self.release: Release = released(plan, value, ReleaseState.LIVE)
-        self.host: Host = self.cluster.hosts.get()
-        newer = plan_value(name=self.deployment.name, number=2)
-        self.request: ApprovalRequest = request_for(
-            stored(self.deployment, newer), RequestState.OPEN
-        )
-        self.model: TargetModel = TargetModelFactory.create(
-            key=f"{name}/canary", team=self.team
-        )
-
-    def row(self, route: str) -> HasKey:
-        """The row that an address of this name shows or changes."""
-        kinds: dict[str, HasKey] = {
-            "deployment": self.deployment,
-            "approval": self.request,
-            "stored": self.request,
-            "release": self.release,
-            "host": self.host,
-            "cluster": self.cluster,
-            "catalog": self.model,
-        }
-        return kinds[route.partition("-")[0]]
-
-    def person(self, *roles: TeamRole) -> Client:
-        """A browser of somebody with these roles in the team."""
-        name = "-".join((self.team.slug, *roles)) or "nobody"
-        return browser(member(self.team, name, *roles))
-
-
-def browser(user: User) -> Client:
-    """A browser in which the person is logged in."""
-    client = Client()
-    client.force_login(user)
-    return client
-
-
-def address(route: str, key: object = None) -> str:
-    """The address of a route, for a row or for none; a chapter stands for all chapters."""
-    if "slug" in str(ROUTES[route].pattern):
-        return reverse(route, kwargs={"slug": "why"})
-    return reverse(route, kwargs={"pk": key} if key is not None else {})
-
-
-def own_address(route: str, world: World) -> str:
-    """The address of a route for the world's own row, where the route names one."""
-    return address(route, world.row(route).pk if route in OBJECT_ROUTES else None)
 
 
 def table_digest() -> str:

@@ -48,7 +48,12 @@ def panel(
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """Chromium, without a window."""
+    """Chromium, without a window; one for all tests, since two event loops do not go together.
+
+    Playwright keeps its loop alive in this thread, and Django's ORM would refuse to work beside
+    it; that is allowed in this folder, which runs in a process of its own.
+    """
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
     program = os.environ.get("CHROMIUM", "/usr/bin/chromium")
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(

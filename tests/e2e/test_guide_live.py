@@ -1,13 +1,10 @@
 """The guide in a real browser: readable by everybody, in both languages, themes and sizes."""
 
-import os
-from collections.abc import Iterator
-
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.conf import settings
 from django.test import Client
-from playwright.sync_api import Browser, Page, Response, sync_playwright
+from playwright.sync_api import Browser, Page, Response
 from pytest_django.live_server_helper import LiveServer
 
 from deployments.models import TeamRole
@@ -24,19 +21,6 @@ LOOKS = (
     ("zh-hans", "dark", 1440),
     ("zh-hans", "light", 390),
 )
-
-
-@pytest.fixture
-def browser(monkeypatch: pytest.MonkeyPatch) -> Iterator[Browser]:
-    """Chromium; its event loop would make Django's ORM refuse."""
-    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
-            executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"),
-            args=["--no-sandbox"],
-        )
-        yield chromium
-        chromium.close()
 
 
 def opened(browser: Browser, server: LiveServer, look: tuple[str, str, int]) -> Page:

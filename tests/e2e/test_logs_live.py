@@ -1,6 +1,5 @@
 """Logs in a real browser: lines arrive, scrolling pauses, nothing moves under one's hands."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -8,7 +7,7 @@ from typing import Literal
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.test import Client
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from deployments.models import (
@@ -72,16 +71,8 @@ def replica(release: Release) -> Replica:
 
 
 @pytest.fixture
-def chromium(monkeypatch: pytest.MonkeyPatch) -> Iterator[Browser]:
-    # Playwright keeps an event loop in this thread, which Django's ORM would refuse.
-    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"),
-            args=["--no-sandbox"],
-        )
-        yield browser
-        browser.close()
+def chromium(browser: Browser) -> Browser:
+    return browser
 
 
 def tab(browser: Browser, server: LiveServer, user: User, **options: object) -> Page:

@@ -1,12 +1,11 @@
 """The wizard in a real browser: the preview follows, the focus stays, the address tells it all."""
 
-import os
 import time
 from collections.abc import Iterator
 
 import pytest
 from django.test import Client
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from deployments.models import Cluster, Team, TeamRole, User
@@ -37,12 +36,8 @@ def cluster(transactional_db: None) -> Cluster:
 
 
 @pytest.fixture
-def page(
-    cluster: Cluster, live_server: LiveServer, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Page]:
+def page(cluster: Cluster, live_server: LiveServer, browser: Browser) -> Iterator[Page]:
     """The browser of an operator, on the first step; any error of a script fails the test."""
-    # Playwright keeps an event loop in this thread, which Django's ORM would refuse.
-    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
     alice: User = member(cluster.team, "alice", TeamRole.OPERATOR)
     client = Client()
     client.force_login(alice)
@@ -50,19 +45,14 @@ def page(
         {"name": name, "value": morsel.value, "url": live_server.url}
         for name, morsel in client.cookies.items()
     ]
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"),
-            args=["--no-sandbox"],
-        )
-        context = browser.new_context(base_url=live_server.url)
-        context.add_cookies(cookies)  # type: ignore[arg-type]
-        opened = context.new_page()
-        broken: list[str] = []
-        opened.on("pageerror", lambda error: broken.append(str(error)))
-        opened.goto("/plan/")
-        yield opened
-        browser.close()
+    context = browser.new_context(base_url=live_server.url)
+    context.add_cookies(cookies)  # type: ignore[arg-type]
+    opened = context.new_page()
+    broken: list[str] = []
+    opened.on("pageerror", lambda error: broken.append(str(error)))
+    opened.goto("/plan/")
+    yield opened
+    context.close()
     assert broken == []
 
 
