@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from playwright.sync_api import Browser, Page
 
-from tests.e2e.panel import RunningPanel
+from tests.e2e.panel import RunningPanel, free_port
 
 STEPS = ("workload", "method", "details", "review")
 
@@ -41,7 +41,10 @@ def tab_of(browser: Browser, panel: RunningPanel, person: Person) -> Page:
 
 
 def plan_practice(page: Page, panel: RunningPanel, model: str, name: str) -> None:
-    """Walk the wizard to its review: this model, the local host, the practice image."""
+    """Walk the wizard to its review: this model, the local host, the practice image.
+
+    The port is a free one, since other engines of this machine may hold the default.
+    """
     page.goto(f"{panel.address}/plan/")
     page.get_by_role("link", name=model, exact=True).click()
     page.wait_for_url("**model=**")
@@ -60,3 +63,4 @@ def plan_practice(page: Page, panel: RunningPanel, model: str, name: str) -> Non
             page.locator("[name=name]").fill(name)
             page.locator("[name=name]").blur()
             page.wait_for_url(f"**name={name}**")
+    page.goto(f"{page.url}&combined_port={free_port()}")

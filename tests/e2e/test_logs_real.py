@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.panel import RunningPanel, free_port
+from tests.e2e.panel import RunningPanel
 from tests.e2e.person import Person, add_person, plan_practice, tab_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.docker]
@@ -30,7 +30,6 @@ def approver(panel: RunningPanel) -> Person:
 def deployed(page: Page, theirs: Page, panel: RunningPanel, name: str) -> None:
     """Plan the practice image, have it approved, and press the button."""
     plan_practice(page, panel, "Qwen3-8B", name)
-    page.goto(f"{page.url}&combined_port={free_port()}")
     page.get_by_role("button", name="Submit for approval").click()
     page.wait_for_url("**/approvals/**")
     request = page.url
