@@ -16,8 +16,9 @@ from deployments.planning.deployment_spec import parse_deployment_spec
 from deployments.planning.errors import PlanningError
 from deployments.planning.launch.command import readable_command
 from deployments.planning.launch.files import launch_files
-from deployments.planning.plan import Plan
+from deployments.planning.plan import Plan, RoleMemory
 from deployments.planning.planner import make_plan
+from deployments.planning.sizing.index import total_size, with_size
 from deployments.services.catalog import shipped_documents
 
 UNUSABLE = 2
@@ -69,12 +70,17 @@ class Command(BaseCommand):
         parser.add_argument(
             "--output", help="write one folder per host into this directory"
         )
+        parser.add_argument(
+            "--weights-index",
+            metavar="FILE",
+            help="model.safetensors.index.json of the spec's checkpoint, for its exact size",
+        )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         """Plan, print, write; exit 1 with error findings, 2 for unusable input."""
         try:
-            plan = _plan(_text(options["spec"]))
+            plan = _plan(_text(options["spec"]), options["weights_index"])
         except PlanningError as error:
             raise CommandError(str(error), returncode=UNUSABLE) from error
         if options["output"]:
@@ -122,10 +128,40 @@ def _document(text: str) -> Json:
     return document
 
 
-def _plan(text: str) -> Plan:
+def _plan(text: str, weights_index: str | None) -> Plan:
     spec, hosts, settings = parse_deployment_spec(_document(text))
     model = find_target_model(shipped_documents(), spec.model)
+    if weights_index is not None:
+        if spec.checkpoint is None:
+            raise PlanningError(
+                "--weights-index needs a spec that names its checkpoint."
+            )
+        model = with_size(model, spec.checkpoint, _size(Path(weights_index)))
     return make_plan(spec, model, hosts, settings)
+
+
+def _size(index: Path) -> int:
+    try:
+        document: Json = json.loads(index.read_bytes())
+    except (OSError, ValueError) as error:
+        raise PlanningError(f"The weights' index {index} cannot be read.") from error
+    return total_size(document)
+
+
+def _memory(memory: RoleMemory) -> str:
+    words = {True: "fits", False: "does not fit", None: "unknown whether it fits"}
+    sizes = ", ".join(
+        f"{part.kind} {_gib(part.size_bytes)} ({part.basis.value})"
+        for part in memory.parts
+    )
+    return (
+        f"memory of one {memory.role.value} device: {words[memory.fits]}; {sizes}; left for the KV "
+        f"cache {_gib(memory.kv_bytes)}, {memory.kv_tokens} tokens"
+    )
+
+
+def _gib(size: int | None) -> str:
+    return "unknown" if size is None else f"{size / 2**30:.1f} GiB"
 
 
 def _write(plan: Plan, folder: Path) -> None:
@@ -162,6 +198,9 @@ def _summary(plan: Plan) -> str:
             f"{replica.role.value} {replica.rank} on {replica.host}, devices {devices}:",
             readable_command(replica.container.command),
         ]
+    lines += ["", *(_memory(one) for one in plan.memory)]
+    if plan.gain is not None:
+        lines.append(f"{plan.gain.sentence} {plan.gain.source}")
     lines += [
         "",
         *(f"{one.severity.value}: {one.message} {one.fix}" for one in plan.findings),

@@ -2,6 +2,7 @@
 
 import math
 
+from deployments.planning.catalog import Checkpoint
 from deployments.planning.methods import FACTS, Method, Need
 from deployments.planning.plan import Basis, MemoryPart
 from deployments.planning.sizing.geometry import Geometry, geometry_of_name
@@ -28,7 +29,7 @@ def target_part(question: Question) -> MemoryPart:
             "weights", None, Basis.UNKNOWN, text("the model's size is not known")
         )
     if checkpoint.size_bytes is not None:
-        whole = whole_bytes(question)
+        whole = checkpoint_bytes(geometry, checkpoint)
         scale = checkpoint.size_bytes / whole if whole else 1.0
         return _part("weights", spread * scale, Basis.KNOWN, checkpoint.source)
     said = text(
@@ -71,22 +72,23 @@ def drafter_part(question: Question) -> MemoryPart:
     return _part("drafter", size, Basis.ASSUMED, said)
 
 
-def whole_bytes(question: Question) -> float | None:
+def checkpoint_bytes(geometry: Geometry, checkpoint: Checkpoint) -> float | None:
     """Return the bytes of all weights of the target model together, MTP layers left out."""
-    sizes, geometry = _sizes(question), question.geometry
+    sizes = _sizes(geometry, checkpoint)
     if sizes is None or geometry.parameters is None:
         return None
-    embedding = geometry.embedding_parameters or 0
     routed = geometry.routed_parameters
     if routed is None:
         return geometry.parameters * sizes.routed
+    embedding = geometry.embedding_parameters or 0
     body = max(geometry.parameters - routed - embedding, 0)
     layer = sizes.body if geometry.mixture else sizes.alone
     return routed * sizes.routed + body * layer + embedding * sizes.embedding
 
 
 def _spread(question: Question) -> float | None:
-    sizes, geometry = _sizes(question), question.geometry
+    geometry = question.geometry
+    sizes = _sizes(geometry, question.checkpoint)
     if sizes is None or geometry.parameters is None:
         return None
     tensor = question.tensor_parallel_size
@@ -104,11 +106,10 @@ def _spread(question: Question) -> float | None:
     )
 
 
-def _sizes(question: Question) -> WeightSizes | None:
-    name = question.checkpoint.quantisation
-    sizes = weight_sizes(name or "bf16")
-    four_bit = question.geometry.four_bit_experts and (name or "").startswith("fp8")
-    if sizes is None or not four_bit:
+def _sizes(geometry: Geometry, checkpoint: Checkpoint) -> WeightSizes | None:
+    name = checkpoint.quantisation or "bf16"
+    sizes = weight_sizes(name)
+    if sizes is None or not (geometry.four_bit_experts and name.startswith("fp8")):
         return sizes
     return WeightSizes(routed=FOUR_BIT_EXPERT, body=sizes.body, alone=sizes.alone)
 
@@ -122,7 +123,8 @@ def _expert_share(question: Question) -> float:
 
 
 def _mtp_part(question: Question) -> MemoryPart:
-    geometry, sizes = question.geometry, _sizes(question)
+    geometry = question.geometry
+    sizes = _sizes(geometry, question.checkpoint)
     routed, embedding = geometry.routed_parameters, geometry.embedding_parameters
     hidden, layers = geometry.hidden_size, geometry.layers
     if (
