@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from urllib.parse import urlencode
 
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
@@ -10,12 +11,13 @@ from django.utils import timezone
 from deployments.models import (
     CHANGING_STATES,
     ApprovalRequest,
+    Host,
     Release,
     ReleaseState,
     User,
 )
 from deployments.models.scope import ScopedQuerySet
-from deployments.planning.platforms.images import PRACTICE_REPOSITORY
+from deployments.planning.platforms.images import is_practice
 from deployments.selectors.acceptance_summary import (
     SECOND_NS,
     AcceptanceSummary,
@@ -27,6 +29,7 @@ from deployments.selectors.waiting import decidable_requests
 from deployments.telemetry.advice import ZERO_RATE, Thresholds, Verdict, advise
 
 SHOWN_HOSTS = 10
+PRACTICE_MODEL = "Qwen/Qwen3-8B"
 ZERO = "zero"
 
 
@@ -100,10 +103,29 @@ class Overview:
     @property
     def has_practice_image(self) -> bool:
         """Whether some host has the practice image."""
-        return any(
-            str(image.get("reference", "")).startswith(PRACTICE_REPOSITORY)
-            for host in self.fleet.hosts
-            for image in host.row.images
+        return any(_has_practice_image(host.row) for host in self.fleet.hosts)
+
+    @property
+    def practice_host(self) -> Host | None:
+        """A host that answers and has the practice image, where a first try costs nothing."""
+        rows = (line.row for line in self.reachable_hosts)
+        return next((row for row in rows if _has_practice_image(row)), None)
+
+    @property
+    def practice_plan(self) -> str:
+        """The query of the wizard's review for a first try; empty without such a host."""
+        host = self.practice_host
+        if host is None:
+            return ""
+        return urlencode(
+            {
+                "step": "review",
+                "model": PRACTICE_MODEL,
+                "cluster": str(host.cluster_id),
+                "host": host.name,
+                "image_source": "practice",
+                "name": "practice",
+            }
         )
 
     @property
@@ -124,6 +146,10 @@ class Overview:
     def more_hosts(self) -> int:
         """Hosts that the short list leaves out."""
         return max(0, len(self.fleet.hosts) - SHOWN_HOSTS)
+
+
+def _has_practice_image(host: Host) -> bool:
+    return any(is_practice(str(image.get("reference"))) for image in host.images)
 
 
 def overview_of(user: User) -> Overview:
