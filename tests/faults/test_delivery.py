@@ -180,7 +180,8 @@ def test_readers_at_the_same_time_store_each_sample_once(
 ) -> None:
     world = committed_world
     release = world.deploy(world.plan(world.replica(environment=FAST_TRAFFIC)))
-    for _round in range(3):
+    for number in range(3):
+        world.until_accepted(release, 2 * number + 1)
         with (
             start_worker("logs", world.host.pk) as one,
             start_worker("logs", world.host.pk) as two,

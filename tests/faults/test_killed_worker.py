@@ -149,6 +149,7 @@ def test_samples_and_cursor_are_stored_together_or_not_at_all(
     world = committed_world
     release = world.deploy(world.plan(world.replica(environment=FAST_TRAFFIC)))
     replica = only_replica(release)
+    world.until_accepted(release, 2)
     stop_release(world.alice, release, uuid.uuid4().hex)
     drive(release)
     assert work("logs", world.host.pk, "after:SAMPLES:kill9") == KILLED

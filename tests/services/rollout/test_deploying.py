@@ -1,7 +1,5 @@
 """A deployment from the command row to a live container with samples."""
 
-import time
-
 import pytest
 
 from deployments.models import (
@@ -61,7 +59,7 @@ def test_the_journal_has_intent_and_outcome_of_every_step(world: World) -> None:
 def test_samples_are_what_the_container_printed(world: World) -> None:
     replica = world.replica(environment=FAST_TRAFFIC)
     release = world.deploy(world.plan(replica))
-    time.sleep(3)
+    world.until_accepted(release, 2)
     read = sum(read_host_logs(world.host.pk) for _round in range(3))
     samples = AcceptanceSample.objects.filter(deployment=world.deployment)
     assert samples.count() == read > 0

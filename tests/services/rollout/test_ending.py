@@ -46,7 +46,7 @@ def test_the_log_is_read_once_more_after_the_end_and_then_left_alone(
     world: World,
 ) -> None:
     release = world.deploy(world.plan(world.replica(environment=FAST_TRAFFIC)))
-    time.sleep(2)
+    world.until_accepted(release)
     stop_release(world.alice, release, uuid.uuid4().hex)
     drive(release)
     assert hosts_to_read() == [world.host.pk]

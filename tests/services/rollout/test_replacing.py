@@ -1,7 +1,5 @@
 """One release gives way to the next; the old one serves again when the new one fails."""
 
-import time
-
 import pytest
 
 from deployments.docker_api.containers import inspect_container
@@ -111,7 +109,7 @@ def test_the_end_of_the_old_log_is_read_before_its_container_is_removed(
     world: World,
 ) -> None:
     old = world.deploy(world.plan(world.replica(environment=FAST_TRAFFIC)))
-    time.sleep(2.5)
+    world.until_accepted(old)
     world.deploy(world.plan(world.replica(number=2), number=2))
     read = AcceptanceSample.objects.filter(replica=only_replica(old))
     assert read.exists()

@@ -13,6 +13,7 @@ from deployments.docker_api.containers import (
     remove_container,
     signal_container,
 )
+from deployments.docker_api.logs import read_tail
 from deployments.models import (
     Command,
     CommandState,
@@ -161,6 +162,18 @@ class World:
                 engine, label=f"draftboard.instance={self.host.pk}"
             )
         return sorted((one.name, one.state) for one in listed)
+
+    def until_accepted(self, release: Release, lines: int = 1) -> None:
+        """Wait until the release's replica has printed some acceptance lines."""
+        container_id = only_replica(release).container_id
+        end = time.monotonic() + DEADLINE_S
+        with self.engine() as engine:
+            while time.monotonic() < end:
+                printed = read_tail(engine, container_id, lines=500)
+                if sum("SpecDecoding metrics:" in one.text for one in printed) >= lines:
+                    return
+                time.sleep(0.1)
+        raise AssertionError(f"{release} printed no {lines} acceptance lines")
 
     def clean(self) -> None:
         """Remove every container of this world, and those whose name a test took."""
