@@ -2,6 +2,7 @@
 
 from django.urls import URLPattern, path
 
+from deployments.models import TableKey
 from deployments.views import (
     acceptance,
     approvals,
@@ -13,14 +14,34 @@ from deployments.views import (
     overview,
     plan,
     releases,
+    search,
     settings,
+    style,
+    tables,
 )
 
 urlpatterns: list[URLPattern] = [
     path("", overview.overview, name="overview"),
+    path("search/", search.search, name="search"),
+    path("style/", style.style, name="style"),
+    path("tables/views/", tables.save, name="table-view-save"),
+    path("tables/views/<uuid:pk>/remove/", tables.remove, name="table-view-remove"),
     path("catalog/", catalog.catalog, name="catalog"),
+    path(
+        "catalog/table.csv",
+        tables.file,
+        {"table": TableKey.CATALOG},
+        name="catalog-file",
+    ),
     path("catalog/<uuid:pk>/", catalog.model, name="catalog-model"),
     path("fleet/", fleet.fleet, name="fleet"),
+    path("fleet/hosts/", fleet.host_list, name="host-list"),
+    path(
+        "fleet/hosts/table.csv",
+        tables.file,
+        {"table": TableKey.HOSTS},
+        name="host-list-file",
+    ),
     path("fleet/hosts/<uuid:pk>/", fleet.host, name="host"),
     path("fleet/clusters/<uuid:pk>/", fleet.cluster, name="cluster"),
     path("plan/", plan.plan, name="plan"),
@@ -32,6 +53,13 @@ urlpatterns: list[URLPattern] = [
     path("settings/", settings.settings, name="settings"),
     path("settings/theme/", settings.theme, name="settings-theme"),
     path("deployments/", deployments.deployment_list, name="deployment-list"),
+    path(
+        "deployments/table.csv",
+        tables.file,
+        {"table": TableKey.DEPLOYMENTS},
+        name="deployment-list-file",
+    ),
+    path("deployments/stop/", deployments.stop_selected, name="deployment-list-stop"),
     path("deployments/<uuid:pk>/", acceptance.acceptance, name="deployment"),
     path(
         "deployments/<uuid:pk>/acceptance/",
@@ -54,9 +82,7 @@ urlpatterns: list[URLPattern] = [
         name="deployment-releases",
     ),
     path("deployments/<uuid:pk>/logs/", logs.logs, name="deployment-logs"),
-    path(
-        "deployments/<uuid:pk>/logs/lines/", logs.lines, name="deployment-logs-lines"
-    ),
+    path("deployments/<uuid:pk>/logs/lines/", logs.lines, name="deployment-logs-lines"),
     path(
         "deployments/<uuid:pk>/logs/download/",
         logs.download,
@@ -64,6 +90,17 @@ urlpatterns: list[URLPattern] = [
     ),
     path("deployments/<uuid:pk>/logs/tail/", logs.tail, name="deployment-logs-tail"),
     path("approvals/", approvals.approval_list, name="approval-list"),
+    path(
+        "approvals/table.csv",
+        tables.file,
+        {"table": TableKey.APPROVALS},
+        name="approval-list-file",
+    ),
+    path(
+        "approvals/withdraw/",
+        approvals.withdraw_selected,
+        name="approval-list-withdraw",
+    ),
     path("approvals/<uuid:pk>/", approvals.approval, name="approval"),
     path(
         "approvals/<uuid:pk>/decide/", approvals.approval_decide, name="approval-decide"
@@ -82,6 +119,13 @@ urlpatterns: list[URLPattern] = [
         "approvals/<uuid:pk>/files/",
         approvals.stored_plan_files,
         name="stored-plan-files",
+    ),
+    path("releases/", releases.release_list, name="release-list"),
+    path(
+        "releases/table.csv",
+        tables.file,
+        {"table": TableKey.RELEASES},
+        name="release-list-file",
     ),
     path("releases/<uuid:pk>/", releases.release, name="release"),
     path("releases/<uuid:pk>/progress/", releases.progress, name="release-progress"),

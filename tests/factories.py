@@ -326,6 +326,18 @@ class CommandFactory(DjangoModelFactory[models.Command]):
     idempotency_key = Sequence(lambda n: f"key-{n}")
 
 
+class SavedViewFactory(DjangoModelFactory[models.SavedView]):
+    """A view of the deployments that one person keeps."""
+
+    class Meta:
+        model = models.SavedView
+
+    user = SubFactory(UserFactory)
+    table = models.TableKey.DEPLOYMENTS
+    name = Sequence(lambda n: f"view {n}")
+    query = "show=live"
+
+
 class LogCursorFactory(DjangoModelFactory[models.LogCursor]):
     """A cursor on the standard error of a replica's container."""
 

@@ -14,6 +14,7 @@ from deployments.models import (
     Release,
     ReleaseState,
     RequestState,
+    SavedView,
     TargetModel,
     Team,
     TeamRole,
@@ -22,6 +23,7 @@ from deployments.models import (
 from tests.factories import (
     ClusterFactory,
     DeploymentFactory,
+    SavedViewFactory,
     TargetModelFactory,
     TeamFactory,
     member,
@@ -72,6 +74,7 @@ class World:
         self.model: TargetModel = TargetModelFactory.create(
             key=f"{name}/canary", team=self.team
         )
+        self.view: SavedView = SavedViewFactory.create(name=f"{name}-canary")
 
     def row(self, route: str) -> HasKey:
         """The row that an address of this name shows or changes."""
@@ -83,6 +86,7 @@ class World:
             "host": self.host,
             "cluster": self.cluster,
             "catalog": self.model,
+            "table": self.view,
         }
         return kinds[route.partition("-")[0]]
 

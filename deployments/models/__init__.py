@@ -22,6 +22,7 @@ from deployments.models.release import (
     Replica,
     ReplicaState,
 )
+from deployments.models.saved_view import SavedView, TableKey
 from deployments.models.team import Membership, RoleGrant, Team, TeamRole
 from deployments.models.telemetry import AcceptanceSample, LogCursor, LogGap
 from deployments.models.user import Density, Theme, User
@@ -63,6 +64,8 @@ __all__ = [
     "RequestState",
     "Revision",
     "RoleGrant",
+    "SavedView",
+    "TableKey",
     "TargetModel",
     "Team",
     "TeamRole",

@@ -1,5 +1,7 @@
 """Who may do what: roles of a person in a team, and the rows they may see."""
 
+import uuid
+
 from django.contrib.auth.models import AnonymousUser
 
 from deployments.models import RoleGrant, Team, TeamRole, User
@@ -27,3 +29,9 @@ def teams_with_role(user: User, role: TeamRole) -> list[Team]:
             memberships__user=user, memberships__grants__role=role
         ).order_by("name")
     )
+
+
+def team_ids_with_role(user: User, role: TeamRole) -> frozenset[uuid.UUID]:
+    """The ids of those teams, for lists whose rows name their team by its id."""
+    granted = RoleGrant.objects.filter(membership__user=user, role=role)
+    return frozenset(granted.values_list("membership__team", flat=True))

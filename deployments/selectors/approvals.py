@@ -38,19 +38,8 @@ from deployments.selectors.votes import (
     possible_approvers,
     team_of,
 )
-from deployments.selectors.waiting import decidable_requests
 
 LIVE_STATES = (RequestState.OPEN, RequestState.APPROVED)
-SHOWN_ENDED = 50
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestLine:
-    """One request in the list; ``mine`` says that this person may decide it now."""
-
-    row: ApprovalRequest
-    state: str
-    mine: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,26 +137,6 @@ def requests_for(user: User) -> ScopedQuerySet[ApprovalRequest]:
         "plan__revision__created_by",
         "submitted_by",
     )
-
-
-def waiting_lines(user: User) -> list[RequestLine]:
-    """Open requests first, those that wait for this person on top, then approved ones."""
-    mine = set(decidable_requests(user).values_list("pk", flat=True))
-    rows = requests_for(user).filter(
-        state__in=LIVE_STATES, expires_at__gt=timezone.now()
-    )
-    lines = [RequestLine(row=row, state=row.state, mine=row.pk in mine) for row in rows]
-    return sorted(lines, key=lambda line: (not line.mine, line.state != "open"))
-
-
-def ended_lines(user: User) -> list[RequestLine]:
-    """The newest requests that nobody needs to decide any more."""
-    rows = requests_for(user).exclude(
-        state__in=LIVE_STATES, expires_at__gt=timezone.now()
-    )[:SHOWN_ENDED]
-    return [
-        RequestLine(row=row, state=effective_state(row), mine=False) for row in rows
-    ]
 
 
 def effective_state(row: ApprovalRequest) -> str:

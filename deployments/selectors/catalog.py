@@ -1,13 +1,9 @@
-"""The catalog as pages show it: the list with its filters, and one model with its settings."""
+"""One model of the catalog as its page shows it: the settings that documents give."""
 
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from django.db.models import Exists, OuterRef, Q
-
-from deployments.models import Drafter, TargetModel, User
-from deployments.models.scope import ScopedQuerySet
 from deployments.planning.catalog import TargetModel as CatalogEntry
 from deployments.planning.serving import ServingProfile
 
@@ -23,70 +19,11 @@ LAYOUT = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CatalogFilter:
-    """What a model must match to be listed."""
-
-    text: str = ""
-    family: str = ""
-    mtp: bool = False
-    drafter: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CatalogLine:
-    """One model of the list: methods that its drafters serve, kinds of weights, each once."""
-
-    row: TargetModel
-    methods: tuple[str, ...]
-    weights: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentedSettings:
     """Settings that a document gives, with whom they are for, as lines of a command."""
 
     profile: ServingProfile
     text: str
-
-
-def catalog_lines(user: User, wanted: CatalogFilter) -> tuple[CatalogLine, ...]:
-    """Models that the person sees and that match, in three queries."""
-    rows = _matching(user, wanted).prefetch_related("checkpoints", "drafters")
-    return tuple(
-        CatalogLine(
-            row=row,
-            methods=tuple(sorted({drafter.method for drafter in row.drafters.all()})),
-            weights=tuple(
-                sorted({one.quantisation or one.key for one in row.checkpoints.all()})
-            ),
-        )
-        for row in rows
-    )
-
-
-def _matching(user: User, wanted: CatalogFilter) -> ScopedQuerySet[TargetModel]:
-    rows = TargetModel.objects.for_user(user)
-    of_model = Drafter.objects.filter(target_model=OuterRef("pk"))
-    for word in wanted.text.split():
-        rows = rows.filter(
-            Q(name__icontains=word)
-            | Q(key__icontains=word)
-            | Q(family__icontains=word)
-            | Exists(of_model.filter(repository__icontains=word))
-        )
-    if wanted.family:
-        rows = rows.filter(family=wanted.family)
-    if wanted.mtp:
-        rows = rows.filter(has_mtp=True)
-    if wanted.drafter:
-        rows = rows.filter(Exists(of_model))
-    return rows
-
-
-def families(user: User) -> list[str]:
-    """Families of the models that the person sees."""
-    names = TargetModel.objects.for_user(user).order_by("family")
-    return list(names.values_list("family", flat=True).distinct())
 
 
 def documented_settings(entry: CatalogEntry) -> tuple[DocumentedSettings, ...]:

@@ -1,10 +1,9 @@
-"""What the list of deployments and the pages of one deployment show."""
+"""What the pages of one deployment show."""
 
 import shlex
-import time
 from dataclasses import dataclass
 
-from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models import QuerySet
 
 from deployments.models import (
     CHANGING_STATES,
@@ -19,44 +18,10 @@ from deployments.models import (
 )
 from deployments.models.scope import ScopedQuerySet
 from deployments.planning.plan import Plan, PlannedReplica, Role
-from deployments.selectors.acceptance_summary import AcceptanceSummary, acceptance_of
 from deployments.selectors.access import has_role
 from deployments.selectors.releases import STOPPABLE, planned_replica, readable_plan
 
-FILTERS = ("all", "live", "changing", "failed")
 ENDPOINT_ROLES = (Role.ROUTER, Role.COMBINED)
-FAILED_STATES = (ReleaseState.FAILED, ReleaseState.BLOCKED)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeploymentLine:
-    """One deployment in the list; ``summary`` is of the last 24 hours."""
-
-    row: Deployment
-    live: Release | None
-    newest: Release | None
-    hosts: tuple[str, ...]
-    summary: AcceptanceSummary
-
-    @property
-    def shown(self) -> Release | None:
-        """The release whose method the line shows: the live one, else the newest."""
-        return self.live or self.newest
-
-    @property
-    def state(self) -> str:
-        """The state of the newest release while it moves or failed, else of the live one."""
-        if self.newest and self.newest.state in (*CHANGING_STATES, *FAILED_STATES):
-            return self.newest.state
-        return self.shown.state if self.shown else ""
-
-    def fits(self, chosen: str) -> bool:
-        """Whether a filter of the list keeps this line."""
-        return {
-            "live": self.live is not None,
-            "changing": self.state in CHANGING_STATES,
-            "failed": self.state in FAILED_STATES,
-        }.get(chosen, True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,37 +89,13 @@ def deployments_for(user: User) -> ScopedQuerySet[Deployment]:
     return Deployment.objects.for_user(user).select_related("cluster__team")
 
 
-def deployment_lines(user: User) -> list[DeploymentLine]:
-    """Every deployment with what runs and what was accepted, in five queries."""
-    newest = Release.objects.filter(deployment=OuterRef("pk")).order_by("-number")
-    rows = list(
-        deployments_for(user).annotate(newest_id=Subquery(newest.values("pk")[:1]))
+def shown_release(row: Deployment) -> Release | None:
+    """The live release of a deployment, else its newest."""
+    releases = Release.objects.filter(deployment=row).select_related(
+        "deployment__cluster__team"
     )
-    current = Q(state=ReleaseState.LIVE) | Q(pk__in=[row.newest_id for row in rows])
-    by_id = {row.pk: row for row in _releases().filter(current, deployment__in=rows)}
-    live = {
-        row.deployment_id: row
-        for row in by_id.values()
-        if row.state == ReleaseState.LIVE
-    }
-    hosts: dict[object, dict[str, None]] = {}
-    replicas = Replica.objects.filter(release__in=list(by_id)).select_related("host")
-    for replica in replicas:
-        hosts.setdefault(replica.release_id, {})[replica.host.name] = None
-    summaries = acceptance_of([row.pk for row in rows], time.time_ns())
-    lines = []
-    for row in rows:
-        shown = live.get(row.pk) or by_id.get(row.newest_id)
-        lines.append(
-            DeploymentLine(
-                row=row,
-                live=live.get(row.pk),
-                newest=by_id.get(row.newest_id),
-                hosts=tuple(hosts.get(shown.pk, ())) if shown else (),
-                summary=summaries[row.pk],
-            )
-        )
-    return lines
+    live = releases.filter(state=ReleaseState.LIVE).first()
+    return live or releases.order_by("-number").first()
 
 
 def deployment_page(user: User, row: Deployment) -> DeploymentPage:

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any, Protocol
 
 from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from deployments.templatetags.figures import percent
@@ -15,6 +16,7 @@ register = template.Library()
 CELL_STEP = 11
 CELL_HEIGHT = 17
 SPARK_WIDTH, SPARK_HEIGHT, SPARK_EDGE = 136.0, 30.0, 4.0
+SPARK = '<svg class="spark" width="136" height="30" aria-hidden="true">{}{}{}</svg>'
 TICKS = 4
 
 
@@ -72,32 +74,49 @@ def spark(
 
     ``None`` is a gap, drawn as one.
     """
-    points = [
-        (place * (SPARK_WIDTH - SPARK_EDGE) / max(len(values) - 1, 1), value)
-        for place, value in enumerate(values)
-    ]
+    line, gap, dot = spark_parts(values, low)
+    return {"line": line, "gap": gap, "dot": dot, "label": label}
+
+
+def spark_line(values: Sequence[float | None]) -> SafeString:
+    """The same drawing without a label, for tables that are written row by row."""
+    line, gap, dot = spark_parts(values)
+    return format_html(
+        SPARK,
+        format_html('<path d="{}"/>', line) if line else "",
+        format_html('<path class="gap" d="{}"/>', gap) if gap else "",
+        format_html('<circle cx="{}" cy="{}" r="2.4"/>', *dot) if dot else "",
+    )
+
+
+def spark_parts(
+    values: Sequence[float | None], low: float | None = None
+) -> tuple[str, str, tuple[str, str] | None]:
+    """Path of the line, path of the gaps, and where the newest value is."""
     seen = [value for value in values if value is not None]
     bottom = min([*seen, *([] if low is None else [low])], default=0.0)
     span = (max(seen, default=bottom) - bottom) or 1.0
-
-    def height(value: float) -> float:
-        return (
-            SPARK_HEIGHT
-            - SPARK_EDGE
-            - (value - bottom) / span * (SPARK_HEIGHT - 2 * SPARK_EDGE)
-        )
-
-    lines, gaps = [], []
-    for is_gap, run in groupby(points, key=lambda point: point[1] is None):
-        stretch = list(run)
-        if is_gap:
-            gaps.append(f"M{_px(stretch[0][0])} 15H{_px(stretch[-1][0])}")
-        else:
-            steps = [f"{_px(x)} {_px(height(y))}" for x, y in stretch if y is not None]
-            lines.append("M" + "L".join(steps))
-    last = next(((x, y) for x, y in reversed(points) if y is not None), None)
-    dot = (_px(last[0]), _px(height(last[1]))) if last and last[1] is not None else None
-    return {"line": "".join(lines), "gap": "".join(gaps), "dot": dot, "label": label}
+    step = (SPARK_WIDTH - SPARK_EDGE) / max(len(values) - 1, 1)
+    floor = SPARK_HEIGHT - SPARK_EDGE
+    scale = (SPARK_HEIGHT - 2 * SPARK_EDGE) / span
+    lines: list[str] = []
+    gaps: list[str] = []
+    newest: tuple[str, str] | None = None
+    gap_end = ""
+    for place, value in enumerate(values):
+        x = f"{place * step:.1f}"
+        if value is None:
+            gaps.extend(() if gap_end else (f"M{x} 15",))
+            gap_end = x
+            continue
+        if gap_end:
+            gaps.append(f"H{gap_end}")
+        y = f"{floor - (value - bottom) * scale:.1f}"
+        lines.append(f"{'M' if gap_end or newest is None else 'L'}{x} {y}")
+        newest, gap_end = (x, y), ""
+    if gap_end:
+        gaps.append(f"H{gap_end}")
+    return "".join(lines), "".join(gaps), newest
 
 
 class MemoryPart(Protocol):

@@ -1,6 +1,7 @@
 """The frame around every page: navigation, teams, language and theme."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,17 @@ from deployments.selectors.waiting import teams_with_waiting
 
 register = template.Library()
 
+GO_KEYS: Mapping[str, str] = {
+    "overview": "o",
+    "deployment-list": "d",
+    "approval-list": "a",
+    "plan": "p",
+    "catalog": "c",
+    "fleet": "h",
+    "guide": "g",
+    "settings": "s",
+}
+"""Pressed after ``g``: the entry of the navigation that opens."""
 GROUPS: tuple[tuple[tuple[str, Any], ...], ...] = (
     (
         ("overview", _("Overview")),
@@ -40,6 +52,9 @@ SECTION_BY_PREFIX = {
     "host": "fleet",
     "cluster": "fleet",
     "guide": "guide",
+    "search": "overview",
+    "style": "guide",
+    "table": "overview",
     "settings": "settings",
     "account": "settings",
     "mfa": "settings",
@@ -53,11 +68,12 @@ THEME_AFTER = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One line of the navigation; ``waiting`` counts what waits for the person."""
+    """One line of the navigation; ``waiting`` counts what waits for the person, ``key`` opens it."""
 
     url: str
     label: Any
     current: bool
+    key: str
     waiting: int = 0
 
 
@@ -99,6 +115,7 @@ def _groups(request: HttpRequest, waiting: int) -> tuple[tuple[Entry, ...], ...]
                 url=reverse(name),
                 label=label,
                 current=name == section,
+                key=GO_KEYS.get(name, ""),
                 waiting=waiting if name == "approval-list" else 0,
             )
             for name, label in group

@@ -12,35 +12,45 @@ from django.views.decorators.http import require_POST, require_safe
 from deployments.forms.approvals import DecisionForm
 from deployments.forms.releases import ActForm, new_key
 from deployments.forms.wizard.spec import address_of_spec
-from deployments.models import ApprovalRequest, Decision
+from deployments.models import ApprovalRequest, Decision, TableKey
 from deployments.planning.documents import from_document
 from deployments.planning.errors import PlanningError
 from deployments.planning.launch.files import launch_files
 from deployments.planning.revision import RevisionSpec
 from deployments.selectors.approvals import (
-    ended_lines,
     request_page,
     requests_for,
-    waiting_lines,
 )
 from deployments.selectors.plans import stored_plan
+from deployments.selectors.tables.approvals import APPROVALS
 from deployments.selectors.texts import say_error
 from deployments.selectors.votes import team_of
 from deployments.services.approvals import decide, withdraw
-from deployments.services.errors import UseCaseError
+from deployments.services.errors import ConflictError, UseCaseError
 from deployments.services.releases import start_release
 from deployments.views.answers import archive, refusal_status
 from deployments.views.people import PanelRequest, person, refuse_without_role
+from deployments.views.tables import act_on_rows, show_table, withdrawn
 
 
 @require_safe
-def approval_list(request: HttpRequest) -> HttpResponse:
-    """Requests that wait, those for this person first; or those that have ended."""
+def approval_list(request: PanelRequest) -> HttpResponse:
+    """Requests as a table: those that wait, those for this person first."""
+    return show_table(request, APPROVALS, "approvals/list.html")
+
+
+@require_POST
+def withdraw_selected(request: HttpRequest) -> HttpResponse:
+    """Take back each selected request, if it is the person's own."""
     user = person(request)
-    ended = request.GET.get("show") == "ended"
-    lines = ended_lines(user) if ended else waiting_lines(user)
-    context = {"lines": lines, "ended": ended}
-    return render(request, "approvals/list.html", context)
+
+    def take_back(pk: uuid.UUID, _key: str) -> None:
+        row = requests_for(user).filter(pk=pk, submitted_by=user).first()
+        if row is None:
+            raise ConflictError(_("Only requests of your own are withdrawn together."))
+        withdraw(user, row)
+
+    return act_on_rows(request, TableKey.APPROVALS, take_back, withdrawn)
 
 
 @require_safe

@@ -8,46 +8,50 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from deployments.forms.releases import new_key
 from deployments.forms.wizard.spec import address_of_spec
-from deployments.models import Deployment
+from deployments.models import Deployment, TableKey
 from deployments.planning.documents import from_document
 from deployments.planning.errors import PlanningError
 from deployments.planning.launch.files import launch_files
 from deployments.planning.revision import RevisionSpec
 from deployments.selectors.configuration import effective_settings
 from deployments.selectors.deployments import (
-    FILTERS,
     DeploymentPage,
-    deployment_lines,
     deployment_page,
     deployments_for,
     release_history,
     revision_history,
+    shown_release,
 )
-from deployments.views.people import person
+from deployments.selectors.tables.deployments import DEPLOYMENTS
+from deployments.services.errors import ConflictError
+from deployments.services.releases import stop_release
+from deployments.views.people import PanelRequest, person
+from deployments.views.tables import act_on_rows, show_table, stopped
 
 
 @require_safe
-def deployment_list(request: HttpRequest) -> HttpResponse:
-    """Every deployment of the person's teams, or those that a filter keeps."""
-    chosen = request.GET.get("show", "")
-    chosen = chosen if chosen in FILTERS else FILTERS[0]
-    lines = deployment_lines(person(request))
-    titles = {
-        "all": _("All"),
-        "live": _("Live"),
-        "changing": _("Changing"),
-        "failed": _("Failed"),
-    }
-    context = {
-        "lines": [line for line in lines if line.fits(chosen)],
-        "total": len(lines),
-        "filters": [(key, titles[key], key == chosen) for key in FILTERS],
-    }
-    return render(request, "deployments/list.html", context)
+def deployment_list(request: PanelRequest) -> HttpResponse:
+    """Every deployment of the person's teams as a table."""
+    return show_table(request, DEPLOYMENTS, "deployments/list.html")
+
+
+@require_POST
+def stop_selected(request: HttpRequest) -> HttpResponse:
+    """Stop what runs of each selected deployment."""
+    user = person(request)
+
+    def stop(pk: uuid.UUID, key: str) -> None:
+        row = deployments_for(user).filter(pk=pk).first()
+        release = shown_release(row) if row else None
+        if release is None:
+            raise ConflictError(_("One of them is no longer there, or never ran."))
+        stop_release(user, release, key)
+
+    return act_on_rows(request, TableKey.DEPLOYMENTS, stop, stopped)
 
 
 @require_safe

@@ -15,10 +15,12 @@ from deployments.planning.platforms.images import rewrite
 from deployments.planning.snapshot import ClusterSettings
 from deployments.selectors.access import has_role
 from deployments.selectors.fleet import cluster_line, fleet_of, host_line, replicas_on
+from deployments.selectors.tables.hosts import HOSTS
 from deployments.services.clusters import change_policy, policy_of
 from deployments.services.errors import NotAllowedError, UseCaseError
 from deployments.services.hosts import change_host_facts
 from deployments.views.people import PanelRequest, person, refuse_without_role
+from deployments.views.tables import show_table
 
 EXAMPLE_IMAGE = "vllm/vllm-openai:v0.32.0"
 
@@ -27,6 +29,12 @@ EXAMPLE_IMAGE = "vllm/vllm-openai:v0.32.0"
 def fleet(request: HttpRequest) -> HttpResponse:
     """Every host by cluster, with who holds which device."""
     return render(request, "fleet/fleet.html", {"fleet": fleet_of(person(request))})
+
+
+@require_safe
+def host_list(request: PanelRequest) -> HttpResponse:
+    """Every host as a table."""
+    return show_table(request, HOSTS, "fleet/hosts.html")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

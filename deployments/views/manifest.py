@@ -28,7 +28,6 @@ class Permission:
 
 _read = Permission(methods=READ)
 _operate = Permission(methods=CHANGE, role=TeamRole.OPERATOR)
-
 # Looking on changes what a worker reads and nothing else: being a member is enough.
 _look_on = Permission(methods=CHANGE)
 
@@ -48,11 +47,18 @@ MANIFEST: Mapping[str, Permission] = {
     "mfa_download_recovery_codes": _read,
     "set_language": Permission(methods=CHANGE, public=True),
     "overview": _read,
+    "search": _read,
+    "style": _read,
+    # A person's own views: no team has a say in them.
+    "table-view-save": Permission(methods=CHANGE),
+    "table-view-remove": Permission(methods=CHANGE),
     "plan": _read,
     "plan-preview": _read,
     "plan-files": _read,
     "plan-submit": _operate,
     "deployment-list": _read,
+    "deployment-list-file": _read,
+    "deployment-list-stop": _operate,
     "deployment": _read,
     "deployment-configuration": _read,
     "deployment-releases": _read,
@@ -63,11 +69,15 @@ MANIFEST: Mapping[str, Permission] = {
     "deployment-logs-download": _read,
     "deployment-logs-tail": _look_on,
     "approval-list": _read,
+    "approval-list-file": _read,
+    "approval-list-withdraw": _operate,
     "approval": _read,
     "approval-decide": Permission(methods=CHANGE, role=TeamRole.APPROVER),
     "approval-withdraw": _operate,
     "approval-release": _operate,
     "stored-plan-files": _read,
+    "release-list": _read,
+    "release-list-file": _read,
     "release": _read,
     "release-progress": _read,
     "release-tail": _look_on,
@@ -75,8 +85,11 @@ MANIFEST: Mapping[str, Permission] = {
     "release-stop": _operate,
     "release-remove": _operate,
     "catalog": _read,
+    "catalog-file": _read,
     "catalog-model": _read,
     "fleet": _read,
+    "host-list": _read,
+    "host-list-file": _read,
     "host": Permission(methods=BOTH, role=TeamRole.ADMIN),
     "cluster": Permission(methods=BOTH, role=TeamRole.ADMIN),
     "guide": _read,

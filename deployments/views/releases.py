@@ -16,6 +16,7 @@ from deployments.selectors.releases import (
     release_page,
     releases_for,
 )
+from deployments.selectors.tables.releases import RELEASES
 from deployments.services.errors import UseCaseError
 from deployments.services.releases import (
     cancel_release,
@@ -24,8 +25,15 @@ from deployments.services.releases import (
 )
 from deployments.views.answers import refusal_status
 from deployments.views.people import PanelRequest, person, refuse_without_role
+from deployments.views.tables import show_table
 
 End = Callable[[User, Release, str], Command]
+
+
+@require_safe
+def release_list(request: PanelRequest) -> HttpResponse:
+    """Every release of the person's teams as a table."""
+    return show_table(request, RELEASES, "releases/list.html")
 
 
 @require_safe

@@ -106,14 +106,49 @@
     history.replaceState(history.state, "", query ? `?${query}` : location.pathname);
   });
 
+  /** Regions that update themselves: while they cannot, the page says how old it is, and when that ends. */
+  let seenAt = new Date();
+  let goodbye = 0;
+
+  const source = (event) => event.detail.ctx?.sourceElement ?? event.target;
+  const updatesItself = (element) => element.getAttribute?.("hx-trigger")?.startsWith("every");
+
+  function say(kind) {
+    const line = document.getElementById("connection");
+    if (!line) return;
+    clearTimeout(goodbye);
+    const time = seenAt.toLocaleTimeString(document.documentElement.lang);
+    line.textContent = line.dataset[kind].replace("{time}", time);
+    line.classList.toggle("lost", kind === "lost");
+    line.hidden = false;
+    if (kind === "back") goodbye = setTimeout(() => { line.hidden = true; }, 4000);
+  }
+
+  function lost(element) {
+    element.dataset.stale = "";
+    if (!document.querySelector("#connection.lost:not([hidden])")) say("lost");
+  }
+
+  function answered(element) {
+    delete element.dataset.stale;
+    seenAt = new Date();
+    if (document.querySelector("#connection.lost:not([hidden])")) say("back");
+  }
+
   document.addEventListener("htmx:response:error", (event) => {
-    toast(toastForStatus(event.detail.ctx?.response?.status ?? 500));
+    const status = event.detail.ctx?.response?.status ?? 500;
+    if (updatesItself(source(event)) && status >= 500) lost(source(event));
+    else toast(toastForStatus(status));
   });
-  document.addEventListener("htmx:error", () => {
-    toast(document.getElementById("toasts").dataset.offline);
+  document.addEventListener("htmx:error", (event) => {
+    if (updatesItself(source(event))) lost(source(event));
+    else toast(document.getElementById("toasts").dataset.offline);
   });
   document.addEventListener("htmx:after:request", (event) => {
-    if (event.detail.ctx?.response) clearToast(document.getElementById("toasts").dataset.offline);
+    const status = event.detail.ctx?.response?.status ?? 500;
+    if (status >= 500) return;
+    clearToast(document.getElementById("toasts").dataset.offline);
+    if (updatesItself(source(event))) answered(source(event));
   });
   document.addEventListener("htmx:after:swap", (event) => {
     reveal(document);

@@ -25,7 +25,7 @@ def request_of(
 def names(client: Client, query: str = "") -> list[str]:
     """The deployments in the list, in order."""
     page = parsed(client.get(f"/approvals/{query}"))
-    return [words(line, "strong") for line in page.select(".calls > li")]
+    return [words(line, "th a") for line in page.select("#table tbody tr")]
 
 
 def test_anonymous_people_are_sent_to_log_in(client: Client, db: None) -> None:
@@ -49,7 +49,7 @@ def test_what_i_may_decide_stands_first(
     request_of(cluster, bob, "my-own")
     assert names(as_bob) == ["mine-to-decide r1", "my-own r1", "approved r1"]
     page = parsed(as_bob.get("/approvals/"))
-    buttons = [words(line, ".button") for line in page.select(".calls > li")]
+    buttons = [words(line, ".button") for line in page.select("#table tbody tr")]
     assert [button.split()[0] for button in buttons] == ["Decide", "Open", "Open"]
     assert words(page, ".nav .count").startswith("1")
 

@@ -40,11 +40,12 @@ def live(
 
 
 def lines(client: Client, query: str = "") -> dict[str, list[str]]:
-    """Name and cells of every line."""
+    """Name and cells of every line; the box that selects it left out."""
     page = parsed(client.get(f"/deployments/{query}"))
     return {
         words(row, "th a"): [
-            " ".join(cell.get_text(" ").split()) for cell in row.select("td")
+            " ".join(cell.get_text(" ").split())
+            for cell in row.select("td:not(.pick-row)")
         ]
         for row in page.select(".table tbody tr")
     }
@@ -208,7 +209,9 @@ def test_configuration_says_where_each_setting_came_from(
     release = live(cluster, alice)
     page = parsed(as_alice.get(f"/deployments/{release.deployment_id}/configuration/"))
     rows = {
-        words(row, "th"): [cell.get_text(strip=True) for cell in row.select("td")][1:]
+        words(row, "th"): [
+            cell.get_text(strip=True) for cell in row.select("td:not(.pick-row)")
+        ][1:]
         for row in page.select(".table tbody tr")
     }
     assert rows["model"] == ["acme/target", "chosen in the revision"]

@@ -1,0 +1,203 @@
+"""A panel full of rows: hosts, deployments with what runs, people, and a day of samples."""
+
+import time
+import uuid
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from django.db import connection
+from django.db.models import Model
+from django.utils import timezone
+
+from deployments import models as m
+from deployments.planning.canonical import canonical_json, digest_of
+
+SAMPLES_EACH = 48
+HOUR_NS = 3600 * 10**9
+CLUSTERS = 20
+METHODS = (("mtp", 2), ("eagle3", 3), ("mtp", 3), ("ngram", 4), ("off", None))
+MODELS = ("zai-org/GLM-4.7", "deepseek-ai/DeepSeek-V3.2", "Qwen/Qwen3-32B")
+BATCH = 2000
+
+M = TypeVar("M", bound=Model)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Size:
+    """How much is made; ``samples`` windows of acceptance for each deployment, over 24 hours."""
+
+    hosts: int = 1000
+    deployments: int = 10_000
+    people: int = 50
+    samples: int = SAMPLES_EACH
+
+
+def fill(size: Size) -> m.User:
+    """Make one team with everything in it; return the first of its people, who holds every role."""
+    team = m.Team.objects.create(name="Benchmark", slug="benchmark")
+    people = _people(team, size.people)
+    author = people[0]
+    clusters = _made(
+        m.Cluster(team=team, name=f"cluster-{n:02}", slug=f"cluster-{n:02}")
+        for n in range(CLUSTERS)
+    )
+    hosts = _hosts(clusters, size.hosts)
+    deployments = _made(
+        m.Deployment(
+            cluster=clusters[n % CLUSTERS],
+            name=f"{MODELS[n % 3].rpartition('/')[2].lower().replace('.', '-')}-{n:05}",
+            created_by=people[n % len(people)],
+        )
+        for n in range(size.deployments)
+    )
+    replicas = _released(deployments, hosts, author)
+    _samples(replicas, size.samples)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    return author
+
+
+def _people(team: m.Team, count: int) -> list[m.User]:
+    people = _made(m.User(username=f"person-{n:02}") for n in range(count))
+    memberships = _made(m.Membership(team=team, user=person) for person in people)
+    _made(
+        m.RoleGrant(membership=membership, role=role)
+        for membership in memberships
+        for role in m.TeamRole
+    )
+    return people
+
+
+def _hosts(clusters: list[m.Cluster], count: int) -> list[m.Host]:
+    hosts = _made(
+        m.Host(
+            cluster=clusters[n % CLUSTERS],
+            name=f"gpu-{n:04}",
+            docker_address=f"tcp://10.0.{n // 250}.{n % 250}:2376",
+            docker_version="29.0.1",
+            platform=m.Platform.NVIDIA,
+            architecture="x86_64",
+            reachability=m.Reachability.REACHABLE,
+            seen_at=timezone.now(),
+            clock_offset_ms=n % 40,
+        )
+        for n in range(count)
+    )
+    _made(
+        m.Device(host=host, number=number, name="NVIDIA H100 80GB HBM3")
+        for host in hosts
+        for number in range(8)
+    )
+    return hosts
+
+
+def _released(
+    deployments: list[m.Deployment], hosts: list[m.Host], author: m.User
+) -> list[m.Replica]:
+    """A revision, a plan, a request and a release for each; one in ten failed, one in fifty waits."""
+    now = timezone.now()
+    revisions = _made(
+        m.Revision(
+            deployment=row, number=1, document={"name": row.name}, created_by=author
+        )
+        for row in deployments
+    )
+    plans = _made(map(_plan, range(len(revisions)), revisions))
+    requests = _made(
+        m.ApprovalRequest(
+            plan=plan,
+            digest=plan.digest,
+            submitted_by=plan.revision.deployment.created_by,
+            requires_other_approver=True,
+            policy_version=1,
+            expires_at=now + timedelta(days=7),
+            state=m.RequestState.OPEN if n % 50 == 0 else m.RequestState.RELEASED,
+            decided_at=None if n % 50 == 0 else now,
+        )
+        for n, plan in enumerate(plans)
+    )
+    releases = _made(
+        m.Release(
+            deployment=request.plan.revision.deployment,
+            plan=request.plan,
+            request=request,
+            number=1,
+            state=m.ReleaseState.FAILED if n % 10 == 1 else m.ReleaseState.LIVE,
+            cause="The container exited with code 1." if n % 10 == 1 else "",
+            started_by=author,
+            live_at=now,
+        )
+        for n, request in enumerate(requests)
+        if n % 50
+    )
+    return _made(
+        m.Replica(
+            release=release,
+            host=hosts[n % len(hosts)],
+            role="combined",
+            rank=0,
+            container_name=f"draftboard-{n}",
+            container_id=f"{n:064x}",
+            state=m.ReplicaState.RUNNING,
+        )
+        for n, release in enumerate(releases)
+    )
+
+
+def _plan(n: int, revision: m.Revision) -> m.Plan:
+    document: dict[str, Any] = {"deployment": revision.deployment.name, "number": 1}
+    method, count = METHODS[n % len(METHODS)]
+    return m.Plan(
+        revision=revision,
+        document=canonical_json(document).decode(),
+        digest=digest_of(document),
+        can_submit=True,
+        method=method,
+        num_speculative_tokens=count,
+        model_key=MODELS[n % 3],
+        schema_version=1,
+        planner_version="1",
+    )
+
+
+def _samples(replicas: list[m.Replica], each: int) -> None:
+    now = time.time_ns() - HOUR_NS // 60
+    step = 24 * HOUR_NS // max(each, 1)
+
+    def rows() -> Iterator[m.AcceptanceSample]:
+        for place, replica in enumerate(replicas):
+            for n in range(each):
+                accepted = 300 + (place * 7 + n * 13) % 200
+                yield m.AcceptanceSample(
+                    id=uuid.uuid4(),
+                    deployment_id=replica.release.deployment_id,
+                    replica=replica,
+                    container_id=replica.container_id,
+                    run_started_at="2026-11-27T08:00:00.000000000Z",
+                    stream="stderr",
+                    timestamp_ns=now - n * step,
+                    sequence=n,
+                    accepted=accepted,
+                    drafted=609,
+                    num_drafts=203,
+                    per_position=[accepted // 2, accepted // 3, accepted // 6],
+                    num_speculative_tokens=3,
+                    window_s=10.0,
+                )
+
+    batch: list[m.AcceptanceSample] = []
+    for row in rows():
+        batch.append(row)
+        if len(batch) == BATCH:
+            m.AcceptanceSample.objects.bulk_create(batch)
+            batch = []
+    m.AcceptanceSample.objects.bulk_create(batch)
+
+
+def _made(rows: Iterable[M]) -> list[M]:
+    listed = list(rows)
+    if listed:
+        type(listed[0])._default_manager.bulk_create(listed, batch_size=BATCH)
+    return listed

@@ -1,0 +1,1 @@
+"""Tables: what a list can be sorted, filtered, searched and shown by, and how its rows are read."""

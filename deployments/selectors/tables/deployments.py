@@ -1,0 +1,335 @@
+"""The table of deployments: what runs, where, and what was accepted in the last 24 hours."""
+
+import time
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import (
+    Case,
+    Exists,
+    F,
+    FilteredRelation,
+    OuterRef,
+    Q,
+    Subquery,
+    When,
+)
+from django.utils.translation import gettext_lazy as _
+
+from deployments.models import (
+    CHANGING_STATES,
+    Deployment,
+    Release,
+    ReleaseState,
+    Replica,
+    TableKey,
+    TeamRole,
+    User,
+)
+from deployments.selectors.acceptance_summary import Lengths, lengths_of
+from deployments.selectors.access import team_ids_with_role
+from deployments.selectors.releases import STOPPABLE
+from deployments.selectors.tables.addresses import address_of
+from deployments.selectors.tables.choices import Choices, cluster_filter
+from deployments.selectors.tables.columns import (
+    Column,
+    Filter,
+    Kind,
+    Link,
+    MethodChoice,
+    Rows,
+    State,
+    TableRow,
+)
+from deployments.selectors.tables.table import BulkAct, Table
+
+FAILED_STATES = (ReleaseState.FAILED, ReleaseState.BLOCKED)
+TELLING = (*CHANGING_STATES, *FAILED_STATES)
+"""States of the newest release that say more than that of the live one."""
+FIELDS = (
+    "pk",
+    "name",
+    "cluster__name",
+    "cluster__team_id",
+    "created_at",
+    "current__pk",
+    "current__state",
+    "current__state_since",
+    "current__plan__method",
+    "current__plan__num_speculative_tokens",
+    "current__plan__practice",
+    "current__plan__model_key",
+    "newest_state",
+)
+_OF_ROW = Release.objects.filter(deployment=OuterRef("pk"))
+_LIVE_FIRST = _OF_ROW.order_by(
+    Case(When(state=ReleaseState.LIVE, then=0), default=1), "-number"
+)
+_FOUND: Any = Deployment.objects.annotate(
+    current=FilteredRelation(
+        "releases", condition=Q(releases__pk=Subquery(_LIVE_FIRST.values("pk")[:1]))
+    ),
+    newest_state=Subquery(_OF_ROW.order_by("-number").values("state")[:1]),
+).values_list(*FIELDS)
+"""Deployments with the release that each row shows; made once, for making it takes a millisecond."""
+_STATE = Case(
+    When(newest_state__in=TELLING, then=F("newest_state")), default=F("current__state")
+)
+MEASURED = frozenset({"course", "length", "rate"})
+
+
+def _show_choices(user: User) -> Choices:
+    del user
+    return [
+        ("", _("All")),
+        ("live", _("Live")),
+        ("changing", _("Changing")),
+        ("failed", _("Failed")),
+    ]
+
+
+def _show(rows: Rows, value: str, user: User) -> Rows:
+    del user
+    of_row = Release.objects.filter(deployment=OuterRef("pk"))
+    newer = Release.objects.filter(
+        deployment=OuterRef("deployment"), number__gt=OuterRef("number")
+    )
+    conditions = {
+        "live": Exists(of_row.filter(state=ReleaseState.LIVE)),
+        "changing": Exists(of_row.filter(state__in=CHANGING_STATES)),
+        "failed": Exists(of_row.filter(~Exists(newer), state__in=FAILED_STATES)),
+    }
+    return rows.filter(conditions[value]) if value in conditions else rows
+
+
+class DeploymentTable(Table):
+    """Deployments with the release that runs, else the newest one."""
+
+    key = TableKey.DEPLOYMENTS
+    url_name = "deployment-list"
+    order = "name"
+    search_hint = _("name, cluster or model")
+    bulk = BulkAct(
+        url_name="deployment-list-stop",
+        label=_("Stop"),
+        question=_(
+            "Clients of the selected deployments get no answer any more. The containers stop "
+            "and their logs stay readable."
+        ),
+    )
+    empty = _(
+        "Nothing is deployed yet. Plan a deployment, have it approved, and it appears here."
+    )
+    action = ("plan", _("Plan a deployment"))
+    source = _(
+        "Last 24 hours, from the counts that the engines logged: length is 1 + accepted / "
+        "drafts, rate is accepted / drafted. Prefill replicas are left out."
+    )
+    columns = (
+        Column(
+            key="name",
+            title=_("Deployment"),
+            kind=Kind.LINK,
+            sort=("name",),
+            wide=True,
+        ),
+        Column(
+            key="state",
+            title=_("State"),
+            kind=Kind.STATE,
+            sort=(_STATE,),
+            nullable=True,
+            none=_("Never deployed"),
+        ),
+        Column(
+            key="method",
+            title=_("Method"),
+            kind=Kind.METHOD,
+            sort=("current__plan__method", "current__plan__num_speculative_tokens"),
+            nullable=True,
+        ),
+        Column(key="hosts", title=_("Hosts"), kind=Kind.WORDS, none=_("none")),
+        Column(key="course", title=_("Length over 24 h"), kind=Kind.SPARK, wide=True),
+        Column(
+            key="length",
+            title=_("Mean acceptance length"),
+            label=_("Length"),
+            kind=Kind.FIGURE,
+        ),
+        Column(
+            key="rate",
+            title=_("Acceptance rate"),
+            label=_("Rate"),
+            kind=Kind.PERCENT,
+        ),
+        Column(
+            key="model",
+            title=_("Model"),
+            kind=Kind.TEXT,
+            sort=("current__plan__model_key",),
+            nullable=True,
+            shown=False,
+            wide=True,
+        ),
+        Column(
+            key="cluster",
+            title=_("Cluster"),
+            kind=Kind.TEXT,
+            sort=("cluster__name",),
+            shown=False,
+        ),
+        Column(
+            key="since",
+            title=_("State since"),
+            kind=Kind.MOMENT,
+            sort=("current__state_since",),
+            nullable=True,
+            shown=False,
+        ),
+        Column(
+            key="created",
+            title=_("Created"),
+            kind=Kind.MOMENT,
+            sort=("created_at",),
+            shown=False,
+        ),
+    )
+    filters = (
+        Filter(
+            key="show", title=_("Show"), choices=_show_choices, keep=_show, strip=True
+        ),
+        cluster_filter("cluster"),
+    )
+
+    def scope(self, user: User) -> Rows:
+        """Deployments of the person's teams."""
+        found: Rows = _FOUND.for_user(user)
+        return found
+
+    def matching(self, rows: Rows, word: str) -> Rows:
+        """By the name, the cluster's name, or the model of any plan."""
+        of_row = Release.objects.filter(deployment=OuterRef("pk"))
+        return rows.filter(
+            Q(name__icontains=word)
+            | Q(cluster__name__icontains=word)
+            | Exists(of_row.filter(plan__model_key__icontains=word))
+        )
+
+    def ordered_by(self, rows: Rows, column: str, user: User) -> Rows:
+        """Everything stands in every row."""
+        del column, user
+        return rows
+
+    def read(self, rows: Rows, wanted: tuple[str, ...], user: User) -> list[TableRow]:
+        """Read the page in four queries, fewer where a column is left out."""
+        found = [_Found(*row) for row in rows]
+        measured = MEASURED.intersection(wanted)
+        deployments = [one.pk for one in found]
+        lengths = lengths_of(deployments, time.time_ns()) if measured else {}
+        hosts = _hosts(found) if "hosts" in wanted else {}
+        mine = team_ids_with_role(user, TeamRole.OPERATOR)
+        values = [VALUES[key] for key in wanted]
+        result = []
+        for one in found:
+            parts = _Parts(one, hosts, lengths)
+            result.append(
+                TableRow(
+                    pk=one.pk,
+                    values=tuple(value(parts) for value in values),
+                    open_to=one.team in mine and one.stoppable,
+                )
+            )
+        return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """One row as the database gives it, in the order of ``FIELDS``."""
+
+    pk: uuid.UUID
+    name: str
+    cluster: str
+    team: uuid.UUID
+    created_at: Any
+    release: uuid.UUID | None
+    release_state: str | None
+    since: Any
+    method: str | None
+    count: int | None
+    practice: bool | None
+    model: str | None
+    newest_state: str | None
+
+    @property
+    def state(self) -> str:
+        return (
+            self.newest_state
+            if self.newest_state in TELLING
+            else self.release_state or ""
+        )
+
+    @property
+    def stoppable(self) -> bool:
+        return (
+            self.release_state in STOPPABLE and self.newest_state not in CHANGING_STATES
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    found: _Found
+    hosts: Mapping[uuid.UUID, Iterable[str]]
+    lengths: Mapping[uuid.UUID, Lengths]
+
+
+def _name(parts: _Parts) -> Link:
+    found = parts.found
+    return Link(
+        url=address_of("deployment", found.pk),
+        text=found.name,
+        note=found.cluster,
+        practice=bool(found.practice),
+    )
+
+
+def _lengths(parts: _Parts) -> Lengths:
+    return parts.lengths[parts.found.pk]
+
+
+def _hosts_of(parts: _Parts) -> tuple[str, ...]:
+    release = parts.found.release
+    return tuple(parts.hosts.get(release, ())) if release else ()
+
+
+VALUES: Mapping[str, Callable[[_Parts], Any]] = {
+    "name": _name,
+    "state": lambda parts: State("release", parts.found.state),
+    "method": lambda parts: MethodChoice(parts.found.method, parts.found.count),
+    "hosts": _hosts_of,
+    "course": lambda parts: _lengths(parts).course,
+    "length": lambda parts: _lengths(parts).mean_acceptance_length,
+    "rate": lambda parts: _lengths(parts).acceptance_rate,
+    "model": lambda parts: parts.found.model,
+    "cluster": lambda parts: parts.found.cluster,
+    "since": lambda parts: parts.found.since,
+    "created": lambda parts: parts.found.created_at,
+}
+
+
+def _hosts(found: Iterable[_Found]) -> dict[uuid.UUID, dict[str, None]]:
+    """The hosts of each shown release, each once."""
+    releases = [one.release for one in found if one.release]
+    hosts: dict[uuid.UUID, dict[str, None]] = {}
+    rows = (
+        Replica.objects.filter(release__in=releases)
+        .order_by("role", "rank")
+        .values_list("release", "host__name")
+    )
+    for release, name in rows:
+        hosts.setdefault(release, {})[name] = None
+    return hosts
+
+
+DEPLOYMENTS = DeploymentTable()

@@ -1,0 +1,261 @@
+"""The one machinery of all tables: state from the address, rows of a page, rows of a file."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from django.db.models import Case, F
+from django.db.models.expressions import OrderBy
+
+from deployments.models import SavedView, TableKey, User
+from deployments.selectors.tables.columns import Column, Filter, Rows, TableRow
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
+PAGE_ROWS = 50
+FILE_ROWS = 20_000
+"""A file holds at most so many rows, and says so when there are more."""
+CHUNK_ROWS = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableState:
+    """What a person asked of a table; everything in it stands in the address."""
+
+    text: str = ""
+    filters: Mapping[str, str] = field(default_factory=dict)
+    sort: str = ""
+    columns: tuple[str, ...] = ()
+    page: int = 1
+
+    @property
+    def query(self) -> str:
+        """The address without what is as always, and without the page."""
+        return self.query_with()
+
+    def query_with(self, **changes: object) -> str:
+        """The address with something else in it, each on its own: ``sort``, ``page``, a filter."""
+        values = {
+            "q": self.text,
+            **self.filters,
+            "sort": self.sort,
+            "columns": ",".join(self.columns),
+            **{key: str(value) for key, value in changes.items()},
+        }
+        return urlencode({key: value for key, value in values.items() if value})
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether a search or a filter leaves rows out."""
+        return bool(self.text or any(self.filters.values()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BulkAct:
+    """What may be done with selected rows; ``question`` is read before it is done."""
+
+    url_name: str
+    label: "StrOrPromise"
+    question: "StrOrPromise"
+
+
+class Table(ABC):
+    """A list of rows of one kind; subclasses say what is in it.
+
+    ``empty`` is said where there is no row at all, ``action`` leads on from there; ``source`` says
+    where the figures come from.
+    """
+
+    key: TableKey
+    url_name: str
+    columns: tuple[Column, ...]
+    filters: tuple[Filter, ...] = ()
+    order: str
+    search_hint: "StrOrPromise"
+    bulk: BulkAct | None = None
+    empty: "StrOrPromise"
+    action: tuple[str, "StrOrPromise"] | None = None
+    source: "StrOrPromise" = ""
+
+    @abstractmethod
+    def scope(self, user: User) -> Rows:
+        """Every row that the person may see, unordered."""
+
+    @abstractmethod
+    def matching(self, rows: Rows, word: str) -> Rows:
+        """The rows that one word of the search fits."""
+
+    @abstractmethod
+    def ordered_by(self, rows: Rows, column: str, user: User) -> Rows:
+        """Add what the column's ``sort`` and the rows name and the tables do not have themselves."""
+
+    @abstractmethod
+    def read(self, rows: Rows, wanted: tuple[str, ...], user: User) -> list[TableRow]:
+        """Read the rows, already ordered and cut, with a value for each wanted column."""
+
+    def column(self, key: str) -> Column:
+        """The column of that key.
+
+        Raises:
+            KeyError: the table has none.
+        """
+        for column in self.columns:
+            if column.key == key:
+                return column
+        raise KeyError(key)
+
+    @property
+    def sorts(self) -> frozenset[str]:
+        """Everything that the table can be sorted by."""
+        return frozenset(column.key for column in self.columns if column.sort)
+
+    def shown(self, state: TableState) -> tuple[Column, ...]:
+        """The columns to show in the order of the table; the first always."""
+        if not state.columns:
+            return tuple(column for column in self.columns if column.shown)
+        return tuple(
+            column
+            for place, column in enumerate(self.columns)
+            if not place or column.key in state.columns
+        )
+
+    def rows(self, user: User, state: TableState) -> Rows:
+        """The rows that fit, in a stable order."""
+        rows = self.scope(user)
+        for word in state.text.split():
+            rows = self.matching(rows, word)
+        for one in self.filters:
+            rows = one.keep(rows, state.filters.get(one.key, ""), user)
+        return rows
+
+    def sorted(self, rows: Rows, user: User, state: TableState) -> Rows:
+        """The rows in the wanted order; rows that are alike stand by their id."""
+        chosen = state.sort or self.order
+        down = chosen.startswith("-")
+        column = self.column(chosen.removeprefix("-"))
+        order = [_order(name, down=down, column=column) for name in column.sort]
+        rows = self.ordered_by(rows, column.key, user)
+        return rows.order_by(*order, "-pk" if down else "pk")
+
+
+def _order(name: str | Case, *, down: bool, column: Column) -> str | OrderBy:
+    if column.nullable or not isinstance(name, str):
+        last: dict[str, Any] = {"nulls_last": True}
+        value = F(name) if isinstance(name, str) else name
+        return value.desc(**last) if down else value.asc(**last)
+    if name.startswith("-"):
+        return name[1:] if down else name
+    return f"-{name}" if down else name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SortLink:
+    """A heading: its column, the address that sorts by it, and how it is sorted now."""
+
+    column: Column
+    query: str
+    direction: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TablePage:
+    """One page of a table with everything that its template shows."""
+
+    table: Table
+    state: TableState
+    columns: tuple[Column, ...]
+    rows: tuple[TableRow, ...]
+    total: int
+    views: tuple[SavedView, ...] = ()
+
+    @property
+    def pages(self) -> int:
+        """How many pages there are, at least one."""
+        return max(1, math.ceil(self.total / PAGE_ROWS))
+
+    @property
+    def first(self) -> int:
+        """The number of the first row shown."""
+        return (self.state.page - 1) * PAGE_ROWS + 1
+
+    @property
+    def last(self) -> int:
+        """The number of the last row shown."""
+        return self.first + len(self.rows) - 1
+
+    @property
+    def earlier(self) -> str:
+        """The address of the page before; empty on the first."""
+        page = self.state.page - 1
+        return self.state.query_with(page=page) if page > 0 else ""
+
+    @property
+    def later(self) -> str:
+        """The address of the next page; empty on the last."""
+        page = self.state.page + 1
+        return self.state.query_with(page=page) if page <= self.pages else ""
+
+    @property
+    def file_url_name(self) -> str:
+        """Where the same rows are as a file."""
+        return f"{self.table.url_name}-file"
+
+    @property
+    def open_to(self) -> bool:
+        """Whether any row may be taken by the bulk action."""
+        return any(row.open_to for row in self.rows)
+
+    @property
+    def headings(self) -> list[SortLink]:
+        """The columns with what a click on each heading does."""
+        chosen = self.state.sort or self.table.order
+        return [self._heading(column, chosen) for column in self.columns]
+
+    def _heading(self, column: Column, chosen: str) -> SortLink:
+        if not column.sort:
+            return SortLink(column=column, query="", direction="")
+        now = {column.key: "ascending", f"-{column.key}": "descending"}.get(chosen, "")
+        first = f"-{column.key}" if column.largest_first else column.key
+        turned = f"-{column.key}" if now == "ascending" else column.key
+        query = self.state.query_with(sort=turned if now else first)
+        return SortLink(column=column, query=query, direction=now)
+
+
+def table_page(user: User, table: Table, state: TableState) -> TablePage:
+    """Read one page: rows, how many there are in all, and the person's saved views.
+
+    A page beyond the last is the last.
+    """
+    rows = table.rows(user, state)
+    total = rows.count()
+    state = replace(state, page=min(state.page, max(1, math.ceil(total / PAGE_ROWS))))
+    columns = table.shown(state)
+    begin = (state.page - 1) * PAGE_ROWS
+    cut = table.sorted(rows, user, state)[begin : begin + PAGE_ROWS]
+    wanted = tuple(column.key for column in columns)
+    return TablePage(
+        table=table,
+        state=state,
+        columns=columns,
+        rows=tuple(table.read(cut, wanted, user)) if total else (),
+        total=total,
+        views=tuple(SavedView.objects.filter(user=user, table=table.key)),
+    )
+
+
+def file_rows(
+    user: User, table: Table, state: TableState, write: Callable[[TableRow], Any]
+) -> None:
+    """Hand over the rows of a file: the same as on the pages, in their order."""
+    wanted = tuple(column.key for column in table.shown(state))
+    rows = table.sorted(table.rows(user, state), user, state)
+    for begin in range(0, FILE_ROWS, CHUNK_ROWS):
+        chunk = table.read(rows[begin : begin + CHUNK_ROWS], wanted, user)
+        for row in chunk:
+            write(row)
+        if len(chunk) < CHUNK_ROWS:
+            return
