@@ -4,10 +4,12 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import yaml
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from deployments.planning.catalog import (
     Checkpoint,
@@ -66,7 +68,7 @@ class Documented:
 
 def models() -> tuple[TargetModel, ...]:
     """Every shipped catalog entry."""
-    found = []
+    found: list[TargetModel] = []
     for path in sorted(CATALOG.glob("*.yaml")):
         documents = yaml.safe_load(path.read_text(encoding="utf-8"))
         found.extend(parse_target_model(document) for document in documents)
@@ -135,7 +137,7 @@ def _fits(
         checkpoint=checkpoint.key,
         roles=(RoleSpec(role=Role.COMBINED, hosts=names),),
     )
-    plan = make_plan(replace(spec), model, used, ClusterSettings())
+    plan = make_plan(spec, model, used, ClusterSettings())
     return all(one.fits for one in plan.memory)
 
 

@@ -87,7 +87,8 @@ def _parts(memory: RoleMemory) -> tuple[BarPart, ...]:
     ]
     if memory.device_bytes is not None and memory.budget_bytes is not None:
         kept = memory.device_bytes - memory.budget_bytes
-        free = min(kept, memory.device_bytes - sum(size for _k, _l, size in found))
+        taken = sum(max(0, size) for _kind, _label, size in found)
+        free = min(kept, memory.device_bytes - taken)
         found.append(("free", _("Outside of gpu_memory_utilization"), free))
     return tuple(
         BarPart(kind=kind, label=label, size_bytes=size)
@@ -138,22 +139,26 @@ def _line(part: MemoryPart) -> MemoryLine:
 
 def _verdict(memory: RoleMemory) -> str:
     if memory.documented is not None:
-        return _("Does not fit by its documents: %(need)s.") % {
-            "need": say(memory.documented)
-        }
+        return _("By documents: %(need)s.") % {"need": say(memory.documented)}
     if memory.fits is None:
-        return _("Whether it fits is not known.")
+        return _("Nobody can say with what is known.")
     if not memory.fits:
-        return _("Does not fit: the engine would not start.")
+        return _("The engine would not start: it may use %(budget)s of the device.") % {
+            "budget": _gib(memory.budget_bytes)
+        }
     if memory.kv_tokens is None or memory.sequences is None:
-        return _("Fits.")
+        return ""
     return _(
-        "Fits: %(tokens)s tokens of KV cache on each data parallel rank, room for %(sequences)s of "
+        "%(tokens)s tokens of KV cache on each data parallel rank, room for %(sequences)s of "
         "%(wanted)s requests of %(length)s tokens, contexts up to %(longest)s."
     ) % {
-        "tokens": memory.kv_tokens,
+        "tokens": f"{memory.kv_tokens:,}",
         "sequences": memory.sequences,
         "wanted": memory.sequences_wanted,
-        "length": memory.sequence_tokens,
-        "longest": memory.largest_context or 0,
+        "length": f"{memory.sequence_tokens:,}",
+        "longest": f"{memory.largest_context or 0:,}",
     }
+
+
+def _gib(size: int | None) -> str:
+    return f"{(size or 0) / (1 << 30):.1f} GiB"

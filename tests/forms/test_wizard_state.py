@@ -296,7 +296,7 @@ def test_a_platform_without_a_host_names_its_hosts() -> None:
     assert [host.device_count for host in snapshots] == [
         DEVICES_UNASKED["ascend-a3"]
     ] * 2
-    assert all(host.device_memory_bytes is None for host in snapshots)
+    assert {host.device_memory_bytes for host in snapshots} == {64 << 30}
 
 
 def test_what_is_said_of_a_platform_reaches_its_hosts() -> None:

@@ -108,3 +108,13 @@ def test_the_preview_takes_few_queries_and_little_time(
         preview(as_alice, step, state)
         times.append(time.process_time() - start)
     assert median(times) < 0.2
+
+
+def test_the_preview_draws_memory_and_says_what_speculation_brings(
+    as_alice: Client, state: State
+) -> None:
+    page = preview(as_alice, "details", state)
+
+    assert page.select(".plan-memory svg.memory rect.weights")
+    assert "Fits" in one(page, ".plan-memory").get_text()
+    assert "Tokens per step" in one(page, ".plan-gain").get_text()

@@ -10,6 +10,7 @@ from deployments.forms.wizard.steps import CLUSTER, Step
 from deployments.models import Host, User
 from deployments.planning.errors import PlanningError
 from deployments.planning.plan import Plan
+from deployments.planning.platforms.devices import device_memory
 from deployments.planning.revision import RevisionSpec, SpeculationChoice
 from deployments.planning.snapshot import ClusterSettings, HostSnapshot
 from deployments.planning.text import text
@@ -110,15 +111,18 @@ def export_hosts(form: WizardForm) -> tuple[HostSnapshot, ...]:
     platform = value.get("platform") or ""
     memory = value.get("platform_memory")
     devices = value.get("platform_devices")
+    device = value.get("platform_device") or None
     return tuple(
         HostSnapshot(
             name=name,
             platform=platform,
-            device=value.get("platform_device") or None,
+            device=device,
             device_count=DEVICES_UNASKED.get(platform, 0)
             if devices is None
             else devices,
-            device_memory_bytes=memory << 30 if memory is not None else None,
+            device_memory_bytes=device_memory(platform, device)
+            if memory is None
+            else memory << 30,
             architecture=value.get("platform_architecture") or None,
         )
         for name in chosen_hosts(form)

@@ -1,7 +1,7 @@
 """The geometry of a target model: what its weights, KV cache and buffers are computed from."""
 
 import functools
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from importlib import resources
 from typing import ClassVar
 
@@ -142,23 +142,24 @@ def geometry_of(model: TargetModel) -> Geometry:
 def _with_attention(told: Geometry, attention: Attention | None) -> Geometry:
     if attention is None:
         return told
-    if attention.kind not in KNOWN_KINDS:
+    kind = attention.kind
+    if kind not in KNOWN_KINDS:
         return replace(told, cache_known=False)
-    changes: dict[str, int | None] = {
-        "kv_heads": attention.kv_heads or told.kv_heads,
-        "head_dim": attention.head_dim or told.head_dim,
-        "window": attention.sliding_window or told.window,
-    }
-    if attention.kind in LATENT_KINDS and attention.kv_lora_rank is not None:
+    told = replace(
+        told,
+        kv_heads=attention.kv_heads or told.kv_heads,
+        head_dim=attention.head_dim or told.head_dim,
+        window=attention.sliding_window or told.window,
+    )
+    if kind in LATENT_KINDS and attention.kv_lora_rank is not None:
         rope = attention.qk_rope_head_dim or 0
-        changes["latent_width"] = attention.kv_lora_rank + rope
-    if attention.kind in SPARSE_KINDS:
-        changes["indexer_width"] = told.indexer_width or _INDEXER_WIDTH
-    if attention.full_attention_interval and told.layers and not told.kv_layers:
-        changes["kv_layers"] = told.layers // attention.full_attention_interval
-    known = {field.name for field in fields(Geometry)} & changes.keys()
-    told = replace(told, **{name: changes[name] for name in known})
-    return replace(told, cache_known=_complete(told, attention.kind))
+        told = replace(told, latent_width=attention.kv_lora_rank + rope)
+    if kind in SPARSE_KINDS:
+        told = replace(told, indexer_width=told.indexer_width or _INDEXER_WIDTH)
+    interval = attention.full_attention_interval
+    if interval and told.layers and not told.kv_layers:
+        told = replace(told, kv_layers=told.layers // interval)
+    return replace(told, cache_known=_complete(told, kind))
 
 
 def _complete(told: Geometry, kind: str) -> bool:
