@@ -102,15 +102,6 @@ def test_translations_keep_fields_tags_and_flags(path: Path) -> None:
     assert changed == set()
 
 
-@each_catalog
-def test_catalog_passes_the_checks_of_babel(path: Path) -> None:
-    """Formats of Python and numbers of plural forms among them."""
-    problems = [
-        str(error) for _m, errors in catalog_of(path).check() for error in errors
-    ]
-    assert problems == []
-
-
 def test_texts_are_collected_from_code_templates_and_the_core(tmp_path: Path) -> None:
     """Each way of marking a text, and nothing that only looks like one."""
     (tmp_path / "deployments" / "planning").mkdir(parents=True)
