@@ -5,7 +5,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from deployments.planning.importing.flag_table import FlagTable, flag_table
+from deployments.planning.importing.limits import (
+    MOST_ARGUMENTS,
+    UnreadableLaunchError,
+)
 from deployments.planning.importing.words import Word
+from deployments.planning.text import text
 
 _FLAG = re.compile(r"-{1,2}[A-Za-z]")
 _NUMBER = re.compile(r"-\d")
@@ -47,7 +52,18 @@ class Arguments:
 
 
 def read_arguments(words: tuple[Word, ...]) -> Arguments:
-    """Read what follows the program's name."""
+    """Read what follows the program's name.
+
+    Raises:
+        UnreadableLaunchError: there are more words than any command has.
+    """
+    if len(words) > MOST_ARGUMENTS:
+        raise UnreadableLaunchError(
+            text(
+                "One command has more than {most} words; that is no launch.",
+                most=MOST_ARGUMENTS,
+            )
+        )
     return _Reader(words, flag_table()).read()
 
 
@@ -101,11 +117,11 @@ class _Reader:
         self, word: Word, name: str, written: str, inline: str, *, glued: bool = False
     ) -> Argument:
         rest = tuple(self._brace_rest(inline)) if inline.startswith("{") else ()
-        text = " ".join((inline, *(one.text for one in rest)))
+        value = " ".join((inline, *(one.text for one in rest)))
         return Argument(
             name=name,
             written=written,
-            value=text,
+            value=value,
             words=(word, *rest),
             value_word=word,
             attached=True,
@@ -128,12 +144,14 @@ class _Reader:
     def _next_is_value(self, *, known: bool) -> bool:
         if self.at >= len(self.words):
             return False
-        text = self.words[self.at].text
-        return not _FLAG.match(text) or (known and _NUMBER.match(text) is not None)
+        following = self.words[self.at].text
+        return not _FLAG.match(following) or (
+            known and _NUMBER.match(following) is not None
+        )
 
-    def _brace_rest(self, text: str) -> Iterator[Word]:
+    def _brace_rest(self, value: str) -> Iterator[Word]:
         """Words that belong to a JSON value which a shell split at its blanks."""
-        depth = text.count("{") - text.count("}")
+        depth = value.count("{") - value.count("}")
         for _ in range(_LONGEST_BRACE):
             if depth <= 0 or not self._next_is_value(known=True):
                 return

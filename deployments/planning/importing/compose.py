@@ -82,7 +82,11 @@ class _Reader:
             environment=self._environment(
                 values.get("environment") or values.get("env")
             ),
-            words=(*(entrypoint or ()), *self._command(command)),
+            words=tuple(
+                one
+                for one in (*(entrypoint or ()), *self._command(command))
+                if one.text
+            ),
             environment_file=scalar(files)
             or next((scalar(one) for one in items(files)), None),
         )

@@ -1,5 +1,6 @@
 """Reads an input of any kind into launches; the only entry of this package."""
 
+import bisect
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ _YAML = re.compile(
     re.MULTILINE,
 )
 _SPECULATIVE = frozenset(("num_speculative_tokens", "method"))
+_LINE_END = re.compile(r"\n")
 _END_OF_YAML = re.compile(r"^(?:EOF|END|YAML|```)\s*$", re.MULTILINE)
 
 
@@ -44,10 +46,11 @@ class ImportedInput:
     remarks: tuple[Remark, ...] = ()
     output: str | None = None
     output_line: int = 0
+    line_starts: tuple[int, ...] = (0,)
 
     def line(self, offset: int) -> int | None:
         """Return the line of an offset, counted from 1; ``None`` for no place."""
-        return None if offset < 0 else self.text.count("\n", 0, offset) + 1
+        return None if offset < 0 else bisect.bisect_right(self.line_starts, offset)
 
 
 def read_launches(content: bytes | str) -> ImportedInput:
@@ -70,6 +73,7 @@ def read_launches(content: bytes | str) -> ImportedInput:
         remarks=tuple(found.remarks),
         output=text[mark.end() + 1 :] if mark else None,
         output_line=text.count("\n", 0, mark.end()) + 1 if mark else 0,
+        line_starts=(0, *(match.end() for match in _LINE_END.finditer(text))),
     )
 
 

@@ -1,6 +1,7 @@
 """Each rule over flags, graphs, budgets and sizes: one launch that it is about, and a near miss."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -79,9 +80,9 @@ def _flags() -> list[Case]:
 def _graphs() -> list[Case]:
     step = (
         r"--- output ---"
-        + "\nassert (m.num_reqs * (self.num_spec + 1) <= m.num_actual_tokens"
+        "\nassert (m.num_reqs * (self.num_spec + 1) <= m.num_actual_tokens"
     )
-    by_batch = {"num_speculative_tokens_per_batch_size": [[1, 8, 3], [9, 32, 0]]}
+    by_batch: dict[str, Any] = {"num_speculative_tokens_per_batch_size": [[1, 8, 3], [9, 32, 0]]}
     return [
         (
             "CAPTURE_SIZES_NOT_MULTIPLES",

@@ -1,5 +1,7 @@
 """Each rule over platform, container, neighbours and text: one launch of it, and a near miss."""
 
+from typing import Any
+
 import pytest
 
 from deployments.planning.rules.launch.lint import CARDS, LintReport
@@ -263,7 +265,7 @@ def _ascend() -> list[Case]:
     hybrid = "Qwen3.6-35B-A3B-w8a8"
     comm = extra(enable_flashcomm1=True)
     xlite = extra(xlite_graph_config={"enabled": True})
-    spark = {"method": "dspark", "num_speculative_tokens": 7}
+    spark: dict[str, Any] = {"method": "dspark", "num_speculative_tokens": 7}
     return [
         (
             "DRAFTER_MUST_RUN_EAGER",

@@ -191,10 +191,11 @@ def _shown(view: LaunchView) -> int | None:
     nodes = sum(1 for one in container.devices if _DAVINCI.fullmatch(one))
     if nodes:
         return nodes
-    gpus = (container.gpus or "").strip("\"'").removeprefix("device=").strip("\"'")
-    if gpus.isdigit() and len(gpus) < 4:
-        return 1 if "device=" in (container.gpus or "") else int(gpus)
-    return len(gpus.split(",")) if re.fullmatch(r"\d+(?:,\d+)+", gpus) else None
+    gpus = (container.gpus or "").strip("\"'")
+    listed = re.search(r"device=(\d+(?:,\d+)*)", gpus)
+    if listed:
+        return listed[1].count(",") + 1
+    return int(gpus) if gpus.isdigit() and len(gpus) < 4 else None
 
 
 @RuleCard(

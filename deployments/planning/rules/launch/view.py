@@ -18,6 +18,12 @@ from deployments.planning.rules.launch.engine import JudgedEngine
 from deployments.planning.rules.launch.known import NO_MODELS, KnownModels
 from deployments.planning.versions import Version
 
+
+@functools.lru_cache(maxsize=64)
+def _holds(text: str, pattern: str) -> bool:
+    return re.search(pattern, text) is not None
+
+
 EAGLE_FAMILY = frozenset(("mtp", "eagle", "eagle3", "dflash", "dspark"))
 WITH_DRAFTER = frozenset((*EAGLE_FAMILY, "draft_model", "medusa", "mlp_speculator"))
 NEEDS_MODEL = frozenset(
@@ -94,8 +100,7 @@ class LaunchView:
 
     def shows(self, pattern: str) -> bool:
         """Whether the program output below the command matches."""
-        output = self.source.output
-        return output is not None and re.search(pattern, output) is not None
+        return self.source.output is not None and _holds(self.source.output, pattern)
 
     def affected(
         self,
