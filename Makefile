@@ -7,7 +7,7 @@ VENV := .venv/bin
 DEVELOPMENT := DEBUG=1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv dev run password check test slow audit lock messages practice-image oracles clean
+.PHONY: help venv dev run password check test slow screens audit lock messages practice-image oracles clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,9 @@ test: dev ## run every test, with a private Docker Engine, Redis and PostgreSQL 
 
 slow: dev ## run the tests that take minutes each
 	@$(VENV)/python -m tests.environment -m slow tests
+
+screens: dev ## take the screens of the README from a running panel
+	@$(VENV)/python -m tests.environment -m slow tests/e2e/test_readme_screens.py
 
 audit: dev ## look for known weaknesses in the locked packages
 	@$(VENV)/uv tool run pip-audit --require-hashes --disable-pip --requirement requirements.txt
