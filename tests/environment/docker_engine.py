@@ -10,10 +10,10 @@ import time
 from contextlib import closing, suppress
 from pathlib import Path
 
+import docker
 from docker.errors import APIError, DockerException
 from requests import RequestException
 
-import docker
 from panel.lab.processes import Child, LabError, wait_until
 
 __all__ = ["PrivateEngine"]

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from docker import APIClient
 
 from deployments.planning.container import (
     ContainerSpec,
@@ -22,7 +23,6 @@ from deployments.planning.container import (
 )
 from deployments.planning.launch.engine_api import create_body
 from deployments.planning.launch.script import launch_script
-from docker import APIClient
 
 pytestmark = pytest.mark.docker
 IMAGE = "draftboard/launch-test:1"

@@ -5,10 +5,10 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
+import docker
 import pytest
 from docker.models.containers import Container
 
-import docker
 from deployments.telemetry.logs.startup import StartupReader
 from practice import image
 from tests.practice.running import speculation
