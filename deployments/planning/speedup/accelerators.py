@@ -83,7 +83,7 @@ def usual_accelerator(platform: str) -> Accelerator:
         return find_accelerator(key)
     return Accelerator(
         key=platform,
-        title=f"a device of {platform}",
+        title=text("a device of {platform}", platform=platform),
         platform=platform,
         bandwidth_tb_s=None,
         bf16_tflops=None,
@@ -91,7 +91,7 @@ def usual_accelerator(platform: str) -> Accelerator:
         int8_tflops=None,
         link_gb_s=None,
         reliable=False,
-        source="no public figure found",
+        source=text("no public figure found"),
     )
 
 
