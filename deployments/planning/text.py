@@ -122,6 +122,14 @@ def either(names: Sequence[str]) -> str:
     return said
 
 
+def listed(names: Sequence[str]) -> str:
+    """Names one after the other; texts among them are said in every language."""
+    said = names[0] if names else NOTHING
+    for name in names[1:]:
+        said = text("{names}, {name}", names=said, name=name)
+    return said
+
+
 def said_by(error: Exception) -> Text:
     """The sentence of an error."""
     said = error.args[0] if error.args else None

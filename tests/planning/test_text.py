@@ -15,6 +15,7 @@ from deployments.planning.text import (
     Text,
     either,
     ended,
+    listed,
     said_by,
     sentences,
     text,
@@ -87,6 +88,13 @@ def test_a_clause_gets_one_full_stop() -> None:
 def test_alternatives() -> None:
     assert either(("nvidia",)) == "nvidia"
     assert either(("nvidia", "cpu", "amd")) == "nvidia or cpu or amd"
+
+
+def test_lists() -> None:
+    said = listed((text("layers"), text("vocabulary"), "GLM"))
+    assert said == "layers, vocabulary, GLM"
+    assert isinstance(said, Text)
+    assert listed(()) == ""
 
 
 def test_errors_give_their_sentence_back() -> None:

@@ -49,8 +49,9 @@ WORDS_OF_OTHERS = (
     "vLLM model registry of tests",
     "vllm-ascend documentation v0.23.0, speculative decoding guide",
     "vllm-ascend documentation, speculative decoding guide",
+    "published configuration of GLM-5; assumed the same for GLM-5.2, whose size differs",
 )
-"""What the operating system answers, and titles of documents."""
+"""What the operating system answers, titles of documents, sources that data files name."""
 
 pytestmark = pytest.mark.usefixtures("pseudo_language")
 

@@ -7,7 +7,7 @@ from operator import mul
 from deployments.planning.errors import PlanningError
 from deployments.planning.methods import Method
 from deployments.planning.speedup.constants import shipped_constants
-from deployments.planning.text import text
+from deployments.planning.text import Text, text
 
 DECAY = {Method.EAGLE: 0.88, Method.EAGLE3: 0.975, Method.MTP: 0.93}
 """Each position's conditional rate over the one before.
@@ -29,7 +29,7 @@ class Origin:
     """Who says so: ``kind`` is ``measured``, ``published`` or ``assumed``."""
 
     kind: str
-    source: str
+    source: Text | str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from deployments.planning.methods import Method
 from deployments.planning.speedup.shape import ModelShape
 from deployments.planning.speedup.step_time import Serving
-from deployments.planning.text import Text, text
+from deployments.planning.text import Text, listed, text
 
 LARGEST_MEASURED_CONCURRENCY = 64
 LARGE_MIXTURE_PARAMETERS = 100e9
@@ -58,7 +58,7 @@ def warnings(
         ): serving.context_tokens > LONG_CONTEXT,
         text(
             "Derived from the model's size, for want of a document: {names}.",
-            names=", ".join(shape.assumed),
+            names=listed(shape.assumed),
         ): bool(shape.assumed),
     }
     return tuple(warning for warning, holds in named.items() if holds)

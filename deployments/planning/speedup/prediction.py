@@ -221,6 +221,14 @@ def _kind(question: Question) -> str:
     return "measured" if question.calibration is not None else "published"
 
 
+_KINDS = {
+    "measured": text("measured"),
+    "published": text("published"),
+    "assumed": text("assumed"),
+    "given": text("given"),
+}
+
+
 def _source(question: Question, fit: Fit) -> Text:
     origin = question.acceptance.origin
     if question.calibration is not None:
@@ -234,7 +242,7 @@ def _source(question: Question, fit: Fit) -> Text:
     return text(
         "Time: {time}. Acceptance: {kind}, {source}.",
         time=time,
-        kind=origin.kind,
+        kind=_KINDS.get(origin.kind, origin.kind),
         source=origin.source,
     )
 

@@ -8,6 +8,7 @@ from importlib import resources
 from pydantic import TypeAdapter
 
 from deployments.planning.catalog import Attention, TargetModel
+from deployments.planning.text import Text, text
 
 LATENT_KINDS = ("mla", "dsa_mla", "sfa_mla")
 _LATENT_WIDTH = 576
@@ -66,7 +67,7 @@ class ModelShape:
     latent_attention: bool
     recurrent: bool
     context_read_limit: int | None
-    assumed: tuple[str, ...]
+    assumed: tuple[Text, ...]
     source: str
 
     @property
@@ -109,7 +110,7 @@ def shape_of_name(
         name,
         PublishedShape(
             names=(name,),
-            source="derived from its size",
+            source=text("derived from its size"),
             parameters=round(parameters),
             active_parameters=round(active_parameters or parameters),
         ),
@@ -158,18 +159,18 @@ def shape_of_model(model: TargetModel) -> ModelShape | None:
 
 
 def _completed(name: str, told: PublishedShape) -> ModelShape:
-    assumed: list[str] = []
+    assumed: list[Text] = []
     active = float(told.active_parameters)
     hidden = told.hidden_size
     if hidden is None:
         hidden = round((active * _DEPTH_TO_WIDTH / 12) ** (1 / 3) / 128) * 128 or 128
-        assumed.append("hidden size")
+        assumed.append(text("hidden size"))
     layers = told.layers
     if layers is None:
         layers = max(1, round(hidden / _DEPTH_TO_WIDTH))
-        assumed.append("layers")
+        assumed.append(text("layers"))
     if told.vocabulary_size is None:
-        assumed.append("vocabulary")
+        assumed.append(text("vocabulary"))
     vocabulary = told.vocabulary_size or _VOCABULARY
     experts, active_experts, expert_parameters = _experts(told, assumed)
     embedding = 0.0 if told.tied_embedding else float(vocabulary * hidden)
@@ -197,7 +198,7 @@ def _completed(name: str, told: PublishedShape) -> ModelShape:
     )
 
 
-def _experts(told: PublishedShape, assumed: list[str]) -> tuple[float, float, float]:
+def _experts(told: PublishedShape, assumed: list[Text]) -> tuple[float, float, float]:
     """Experts, active experts and the parameters of all routed experts.
 
     total = dense + routed and active = dense + routed x active/total experts give the routed part.
@@ -208,19 +209,19 @@ def _experts(told: PublishedShape, assumed: list[str]) -> tuple[float, float, fl
     if told.experts and told.active_experts:
         share = told.active_experts / told.experts
         return float(told.experts), float(told.active_experts), inactive / (1 - share)
-    assumed.append("experts")
+    assumed.append(text("experts"))
     routed_active = (1 - _DENSE_SHARE_OF_ACTIVE) * told.active_parameters
     routed = inactive + routed_active
     experts = max(_ACTIVE_EXPERTS, _ACTIVE_EXPERTS * routed / routed_active)
     return experts, float(_ACTIVE_EXPERTS), routed
 
 
-def _cache(told: PublishedShape, layers: int, assumed: list[str]) -> tuple[float, int]:
+def _cache(told: PublishedShape, layers: int, assumed: list[Text]) -> tuple[float, int]:
     kv_layers = told.kv_layers or layers
     if told.latent_width is not None:
         return float(told.latent_width * kv_layers), 1
     if told.kv_heads is None or told.head_dim is None:
-        assumed.append("KV heads")
+        assumed.append(text("KV heads"))
     heads = told.kv_heads or 8
     return 2.0 * heads * (told.head_dim or 128) * kv_layers, heads
 
