@@ -8,6 +8,7 @@ from deployments.planning.context import PlanContext, RoleSettings
 from deployments.planning.engines.arguments import flag_values
 from deployments.planning.engines.profile import VLLM_ASCEND
 from deployments.planning.plan import Finding, Role, Severity
+from deployments.planning.rules.capture import not_multiples
 from deployments.planning.sizes import refuses_draft_graph
 from deployments.planning.text import text
 
@@ -78,7 +79,7 @@ def _multiples(
     context: PlanContext, settings: RoleSettings, sizes: tuple[int, ...]
 ) -> Iterator[Finding]:
     step = settings.num_speculative_tokens + 1
-    wrong = [size for size in sizes if size % step]
+    wrong = not_multiples(sizes, step)
     if not wrong:
         return
     none_left = len(wrong) == len(sizes)

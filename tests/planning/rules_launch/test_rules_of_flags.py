@@ -82,7 +82,9 @@ def _graphs() -> list[Case]:
         r"--- output ---"
         "\nassert (m.num_reqs * (self.num_spec + 1) <= m.num_actual_tokens"
     )
-    by_batch: dict[str, Any] = {"num_speculative_tokens_per_batch_size": [[1, 8, 3], [9, 32, 0]]}
+    by_batch: dict[str, Any] = {
+        "num_speculative_tokens_per_batch_size": [[1, 8, 3], [9, 32, 0]]
+    }
     return [
         (
             "CAPTURE_SIZES_NOT_MULTIPLES",

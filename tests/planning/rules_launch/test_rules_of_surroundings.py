@@ -1,11 +1,16 @@
-"""Each rule over platform, container, neighbours and text: one launch of it, and a near miss."""
+"""Each rule over platform, container and variables: one launch of it, and a near miss."""
 
 from typing import Any
 
 import pytest
 
 from deployments.planning.rules.launch.lint import CARDS, LintReport
-from tests.planning.rules_launch import test_rules_of_config, test_rules_of_flags
+from tests.planning.rules_launch import (
+    test_rules_apart,
+    test_rules_of_config,
+    test_rules_of_flags,
+    test_rules_of_text,
+)
 from tests.planning.rules_launch.judging import (
     codes,
     eagle3,
@@ -16,7 +21,6 @@ from tests.planning.rules_launch.judging import (
     ngram,
     on_ascend,
     serve,
-    transfer,
 )
 
 OPENAI = "vllm/vllm-openai:v0.32.0"
@@ -32,175 +36,6 @@ def _docker(options: str, command: str = "--model M", image: str = OPENAI) -> st
 
 def _npu(options: str, command: str = "vllm serve M", image: str = ASCEND_IMAGE) -> str:
     return f"docker run {options} {image} {command}"
-
-
-def _apart(prefill: str, decode: str) -> str:
-    return f"{prefill} &\n{decode}"
-
-
-def _mooncake(role: str, **more: object) -> str:
-    return transfer(role, "MooncakeConnectorV1", **more)
-
-
-def _transfers() -> list[Case]:
-    return [
-        (
-            "KV_CONNECTOR_REFUSED",
-            judged(serve(transfer("kv_both", "P2pNcclConnector")), "0.24.0"),
-            judged(serve(transfer("kv_both", "P2pNcclConnector")), "0.23.0"),
-        ),
-        (
-            "KV_ROLE_MISSING",
-            judged(
-                'vllm serve M --kv-transfer-config \'{"kv_connector":"NixlConnector"}\''
-            ),
-            judged(serve(transfer("kv_both"))),
-        ),
-        (
-            "KV_CONNECTOR_MISSING",
-            judged('vllm serve M --kv-transfer-config \'{"kv_role":"kv_both"}\''),
-            judged(serve(transfer("kv_both"))),
-        ),
-        (
-            "KV_KEYS_REMOVED",
-            judged(serve(transfer("kv_both", kv_rank=0)), "0.32.0"),
-            judged(serve(transfer("kv_both", kv_rank=0)), "0.31.0"),
-        ),
-        (
-            "KV_ROLE_BOTH_OLD",
-            judged(serve(transfer("kv_both")), "0.23.0"),
-            judged(serve(transfer("kv_producer")), "0.23.0"),
-        ),
-        (
-            "PREFILL_DRAFTS_IN_VAIN",
-            judged(mtp(transfer("kv_producer"))),
-            judged(mtp(transfer("kv_consumer"))),
-        ),
-        (
-            "SCHEDULER_OF_OTHER_ROLE",
-            on_ascend(serve(extra(recompute_scheduler_enable=True))),
-            on_ascend(
-                serve(
-                    extra(recompute_scheduler_enable=True)
-                    + " "
-                    + _mooncake("kv_consumer")
-                )
-            ),
-        ),
-        (
-            "KV_TOPOLOGY_DIFFERS",
-            on_ascend(
-                serve(
-                    "-tp 4 "
-                    + _mooncake(
-                        "kv_consumer",
-                        kv_connector_extra_config={"decode": {"tp_size": 8}},
-                    )
-                )
-            ),
-            on_ascend(
-                serve(
-                    "-tp 8 "
-                    + _mooncake(
-                        "kv_consumer",
-                        kv_connector_extra_config={"decode": {"tp_size": 8}},
-                    )
-                )
-            ),
-        ),
-        (
-            "KV_PORT_IN_RANDOM_RANGE",
-            on_ascend(serve(_mooncake("kv_both", kv_port="20001"))),
-            on_ascend(serve(_mooncake("kv_both", kv_port="36000"))),
-        ),
-        (
-            "DRAFTER_ON_ONE_SIDE",
-            on_ascend(
-                _apart(serve(_mooncake("kv_producer")), mtp(_mooncake("kv_consumer")))
-            ),
-            on_ascend(
-                _apart(
-                    mtp(_mooncake("kv_producer"), count=1),
-                    mtp(_mooncake("kv_consumer")),
-                )
-            ),
-        ),
-        (
-            "METHODS_DIFFER_ACROSS_ROLES",
-            judged(
-                _apart(
-                    mtp(transfer("kv_producer"), count=1),
-                    eagle3(transfer("kv_consumer")),
-                )
-            ),
-            judged(
-                _apart(
-                    eagle3(transfer("kv_producer"), count=1),
-                    eagle3(transfer("kv_consumer")),
-                )
-            ),
-        ),
-        (
-            "COUNTS_DIFFER_ACROSS_ROLES",
-            on_ascend(
-                _apart(
-                    mtp(_mooncake("kv_producer"), "Qwen3.6-27B", 1),
-                    mtp(_mooncake("kv_consumer"), "Qwen3.6-27B"),
-                )
-            ),
-            on_ascend(
-                _apart(
-                    mtp(_mooncake("kv_producer"), "GLM-5.2", 1),
-                    mtp(_mooncake("kv_consumer"), "GLM-5.2"),
-                )
-            ),
-        ),
-        (
-            "DRAFT_EAGER_DIFFERS_ACROSS_ROLES",
-            on_ascend(
-                _apart(
-                    mtp(_mooncake("kv_producer"), "GLM-5", 1),
-                    mtp(_mooncake("kv_consumer"), "GLM-5", enforce_eager=True),
-                )
-            ),
-            on_ascend(
-                _apart(
-                    mtp(_mooncake("kv_producer"), "M", 1),
-                    mtp(_mooncake("kv_consumer"), "M", enforce_eager=True),
-                )
-            ),
-        ),
-        (
-            "PREFILL_TENSOR_PARALLEL",
-            on_ascend(
-                _apart(
-                    serve("-tp 4 " + _mooncake("kv_producer")),
-                    serve("-tp 8 " + _mooncake("kv_consumer")),
-                )
-            ),
-            on_ascend(
-                _apart(
-                    serve("-tp 8 " + _mooncake("kv_producer")),
-                    serve("-tp 4 " + _mooncake("kv_consumer")),
-                )
-            ),
-        ),
-        (
-            "ENGINE_ID_TWICE",
-            on_ascend(
-                _apart(
-                    serve(_mooncake("kv_producer", engine_id="0")),
-                    serve(_mooncake("kv_consumer", engine_id="0")),
-                )
-            ),
-            on_ascend(
-                _apart(
-                    serve(_mooncake("kv_producer", engine_id="0")),
-                    serve(_mooncake("kv_consumer", engine_id="1")),
-                )
-            ),
-        ),
-    ]
 
 
 def _containers() -> list[Case]:
@@ -428,58 +263,7 @@ def _environment() -> list[Case]:
     ]
 
 
-def _texts() -> list[Case]:
-    broken = f"services:\n  a:\n    image: {OPENAI}\n    command: [--model, M\n"
-    return [
-        (
-            "COMMENT_ENDS_COMMAND",
-            judged("vllm serve M \\\n  # tokens\n  --port 9"),
-            judged("# tokens\nvllm serve M \\\n  --port 9"),
-        ),
-        (
-            "LINE_NOT_CONTINUED",
-            judged("vllm serve M\n  --port 9"),
-            judged("vllm serve M \\\n  --port 9"),
-        ),
-        (
-            "SPACE_AFTER_BACKSLASH",
-            judged("vllm serve M \\ \n  --port 9"),
-            judged("vllm serve M \\\n  --port 9"),
-        ),
-        (
-            "QUOTE_NOT_CLOSED",
-            judged("vllm serve M --served-model-name 'x"),
-            judged("vllm serve M --served-model-name 'x'"),
-        ),
-        ("COMPOSE_INVALID", judged(broken), judged(broken.replace("M\n", "M]\n"))),
-        (
-            "DASH_IS_NOT_ASCII",
-            judged("vllm serve M \u2014port 9"),
-            judged("vllm serve M --port 9"),
-        ),
-        (
-            "ENVIRONMENT_FILE_UNSEEN",
-            judged(
-                f"services:\n  a:\n    image: {OPENAI}\n    env_file: .env\n    command: --model M\n"
-            ),
-            judged(f"services:\n  a:\n    image: {OPENAI}\n    command: --model M\n"),
-        ),
-        ("NO_LAUNCH", judged("ls -l"), judged("vllm serve M")),
-        (
-            "VERSION_UNREADABLE",
-            judged("vllm serve M", "nightly"),
-            judged("vllm serve M", "0.20.x"),
-        ),
-        ("VERSION_NOT_NAMED", judged("vllm serve M"), judged("vllm serve M", "0.32.0")),
-        (
-            "VERSION_NEWER",
-            judged("vllm serve M", "0.99.0"),
-            judged("vllm serve M", "0.12"),
-        ),
-    ]
-
-
-CASES = [*_transfers(), *_containers(), *_ascend(), *_environment(), *_texts()]
+CASES = [*_containers(), *_ascend(), *_environment()]
 
 
 @pytest.mark.parametrize(
@@ -496,7 +280,13 @@ def test_a_rule_fires_on_its_case_and_not_on_the_near_miss(
 
 def test_every_rule_has_its_case() -> None:
     covered = {code for code, _fires, _misses in CASES}
-    covered |= test_rules_of_config.COVERED | test_rules_of_flags.COVERED
+    for other in (
+        test_rules_apart,
+        test_rules_of_config,
+        test_rules_of_flags,
+        test_rules_of_text,
+    ):
+        covered |= other.COVERED
     assert {card.code for card in CARDS} == covered
 
 

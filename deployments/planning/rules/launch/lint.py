@@ -28,6 +28,7 @@ from deployments.planning.rules.launch.observation import (
     benchmark_hits,
 )
 from deployments.planning.rules.launch.old_flags import OLD_FLAG_RULES
+from deployments.planning.rules.launch.output import OUTPUT_RULES
 from deployments.planning.rules.launch.pairs import PAIR_CARDS, pair_hits
 from deployments.planning.rules.launch.parallel import PARALLEL_RULES
 from deployments.planning.rules.launch.quoting import QUOTING_RULES
@@ -69,6 +70,7 @@ RULES: tuple[LaunchRule, ...] = (
     *ASCEND_MODEL_RULES,
     *ENVIRONMENT_RULES,
     *OBSERVATION_RULES,
+    *OUTPUT_RULES,
 )
 CARDS: tuple[RuleCard, ...] = (
     *(one.card for one in RULES),
