@@ -1,6 +1,6 @@
 """A panel full of rows: hosts, deployments with what runs, people, and a day of samples."""
 
-import time
+import json
 import uuid
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -17,46 +17,75 @@ from deployments.planning.canonical import canonical_json, digest_of
 SAMPLES_EACH = 48
 HOUR_NS = 3600 * 10**9
 CLUSTERS = 20
+WAITING = 40
 METHODS = (("mtp", 2), ("eagle3", 3), ("mtp", 3), ("ngram", 4), ("off", None))
 MODELS = ("zai-org/GLM-4.7", "deepseek-ai/DeepSeek-V3.2", "Qwen/Qwen3-32B")
 BATCH = 2000
+COLUMNS = (
+    "id",
+    "created_at",
+    "deployment_id",
+    "replica_id",
+    "container_id",
+    "run_started_at",
+    "stream",
+    "timestamp_ns",
+    "sequence",
+    "accepted",
+    "drafted",
+    "num_drafts",
+    "per_position",
+    "num_speculative_tokens",
+    "window_s",
+)
 
 M = TypeVar("M", bound=Model)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Size:
-    """How much is made; ``samples`` windows of acceptance for each deployment, over 24 hours."""
+class Panel:
+    """A team with clusters, hosts and people; each of them holds every role."""
 
-    hosts: int = 1000
-    deployments: int = 10_000
-    people: int = 50
-    samples: int = SAMPLES_EACH
+    team: m.Team
+    people: list[m.User]
+    clusters: list[m.Cluster]
+    hosts: list[m.Host]
 
 
-def fill(size: Size) -> m.User:
-    """Make one team with everything in it; return the first of its people, who holds every role."""
+def fill_panel(*, hosts: int = 1000, people: int = 50) -> Panel:
+    """Make a team without deployments."""
     team = m.Team.objects.create(name="Benchmark", slug="benchmark")
-    people = _people(team, size.people)
-    author = people[0]
     clusters = _made(
         m.Cluster(team=team, name=f"cluster-{n:02}", slug=f"cluster-{n:02}")
         for n in range(CLUSTERS)
     )
-    hosts = _hosts(clusters, size.hosts)
+    return Panel(
+        team=team,
+        people=_people(team, people),
+        clusters=clusters,
+        hosts=_hosts(clusters, hosts),
+    )
+
+
+def add_deployments(
+    panel: Panel, numbers: range, *, samples: int = SAMPLES_EACH
+) -> None:
+    """Make the deployments of these numbers, each with ``samples`` windows over the last 24 hours.
+
+    One in ten failed, some forty wait for an approval however many there are, the rest is live.
+    """
     deployments = _made(
         m.Deployment(
-            cluster=clusters[n % CLUSTERS],
+            cluster=panel.clusters[n % CLUSTERS],
             name=f"{MODELS[n % 3].rpartition('/')[2].lower().replace('.', '-')}-{n:05}",
-            created_by=people[n % len(people)],
+            created_by=panel.people[n % len(panel.people)],
         )
-        for n in range(size.deployments)
+        for n in numbers
     )
-    replicas = _released(deployments, hosts, author)
-    _samples(replicas, size.samples)
+    replicas = _released(deployments, panel.hosts, panel.people[0])
+    _samples(replicas, samples)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
-    return author
 
 
 def _people(team: m.Team, count: int) -> list[m.User]:
@@ -96,8 +125,9 @@ def _hosts(clusters: list[m.Cluster], count: int) -> list[m.Host]:
 def _released(
     deployments: list[m.Deployment], hosts: list[m.Host], author: m.User
 ) -> list[m.Replica]:
-    """A revision, a plan, a request and a release for each; one in ten failed, one in fifty waits."""
+    """A revision, a plan, a request and a release for each."""
     now = timezone.now()
+    waits = max(2, len(deployments) // WAITING)
     revisions = _made(
         m.Revision(
             deployment=row, number=1, document={"name": row.name}, created_by=author
@@ -113,8 +143,8 @@ def _released(
             requires_other_approver=True,
             policy_version=1,
             expires_at=now + timedelta(days=7),
-            state=m.RequestState.OPEN if n % 50 == 0 else m.RequestState.RELEASED,
-            decided_at=None if n % 50 == 0 else now,
+            state=m.RequestState.OPEN if n % waits == 0 else m.RequestState.RELEASED,
+            decided_at=None if n % waits == 0 else now,
         )
         for n, plan in enumerate(plans)
     )
@@ -130,7 +160,7 @@ def _released(
             live_at=now,
         )
         for n, request in enumerate(requests)
-        if n % 50
+        if n % waits
     )
     return _made(
         m.Replica(
@@ -163,37 +193,47 @@ def _plan(n: int, revision: m.Revision) -> m.Plan:
 
 
 def _samples(replicas: list[m.Replica], each: int) -> None:
-    now = time.time_ns() - HOUR_NS // 60
-    step = 24 * HOUR_NS // max(each, 1)
-
-    def rows() -> Iterator[m.AcceptanceSample]:
-        for place, replica in enumerate(replicas):
-            for n in range(each):
-                accepted = 300 + (place * 7 + n * 13) % 200
-                yield m.AcceptanceSample(
-                    id=uuid.uuid4(),
-                    deployment_id=replica.release.deployment_id,
-                    replica=replica,
-                    container_id=replica.container_id,
-                    run_started_at="2026-11-27T08:00:00.000000000Z",
-                    stream="stderr",
-                    timestamp_ns=now - n * step,
-                    sequence=n,
-                    accepted=accepted,
-                    drafted=609,
-                    num_drafts=203,
-                    per_position=[accepted // 2, accepted // 3, accepted // 6],
-                    num_speculative_tokens=3,
-                    window_s=10.0,
+    rows = _sample_rows(replicas, each)
+    if connection.vendor != "postgresql":
+        _made(
+            m.AcceptanceSample(**dict(zip(COLUMNS, row, strict=True))) for row in rows
+        )
+        return
+    table = m.AcceptanceSample._meta.db_table
+    with connection.cursor() as cursor:
+        copying = cursor.copy(f"COPY {table} ({', '.join(COLUMNS)}) FROM STDIN")
+        with copying as copy:
+            for row in rows:
+                plain = (
+                    json.dumps(one) if isinstance(one, list) else one for one in row
                 )
+                copy.write_row(tuple(plain))
 
-    batch: list[m.AcceptanceSample] = []
-    for row in rows():
-        batch.append(row)
-        if len(batch) == BATCH:
-            m.AcceptanceSample.objects.bulk_create(batch)
-            batch = []
-    m.AcceptanceSample.objects.bulk_create(batch)
+
+def _sample_rows(replicas: list[m.Replica], each: int) -> Iterator[tuple[Any, ...]]:
+    now = timezone.now()
+    newest = int(now.timestamp() * 10**9) - HOUR_NS // 60
+    step = 24 * HOUR_NS // max(each, 1)
+    for place, replica in enumerate(replicas):
+        for n in range(each):
+            accepted = 300 + (place * 7 + n * 13) % 200
+            yield (
+                uuid.uuid4(),
+                now,
+                replica.release.deployment_id,
+                replica.pk,
+                replica.container_id,
+                "2026-11-27T08:00:00.000000000Z",
+                "stderr",
+                newest - n * step,
+                n,
+                accepted,
+                609,
+                203,
+                [accepted // 2, accepted // 3, accepted // 6],
+                3,
+                10.0,
+            )
 
 
 def _made(rows: Iterable[M]) -> list[M]:

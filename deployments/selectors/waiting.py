@@ -1,58 +1,68 @@
 """What waits for one person: the requests that they may decide."""
 
 from django.db.models import Count, Exists, OuterRef, Q, Subquery
-from django.db.models.functions import Coalesce
-from django.utils import timezone
+from django.db.models.functions import Coalesce, Now
 
 from deployments.models import (
     ApprovalRequest,
+    Membership,
     RequestState,
     RoleGrant,
-    Team,
     TeamRole,
     User,
 )
 from deployments.models.scope import ScopedQuerySet
 
+TEAM = "plan__revision__deployment__cluster__team"
+
 
 def decidable_requests(user: User) -> ScopedQuerySet[ApprovalRequest]:
-    """Open requests on which this person's vote would count now.
+    """Open requests on which this person's vote would count now (``selectors.votes`` says the same of one)."""
+    return ApprovalRequest.objects.for_user(user).filter(_decidable_by(user, user))
+
+
+def teams_with_waiting(user: User) -> list[tuple[str, int]]:
+    """The names of the person's teams, each with how many requests need their vote; one query."""
+    return list(_TEAMS.filter(user=user))
+
+
+def _decidable_by(person: User | OuterRef, inside: User | OuterRef) -> Q:
+    """The rule; ``inside`` is the same person as a subquery of it names them.
 
     Where the policy asks for another person, at submission or since, those that the person wrote,
-    and those older than the person's right to approve, are left out (``selectors.votes`` says the
-    same of one request).
+    and those older than the person's right to approve, are left out.
     """
     grants = RoleGrant.objects.filter(
         role=TeamRole.APPROVER,
-        membership__user=user,
-        membership__team=OuterRef("plan__revision__deployment__cluster__team"),
+        membership__user=inside,
+        membership__team=OuterRef(TEAM),
     )
     older_grants = grants.filter(created_at__lte=OuterRef("created_at"))
     lenient = Q(
         requires_other_approver=False,
         plan__revision__deployment__cluster__requires_other_approver=False,
     )
-    authored = Q(submitted_by=user) | Q(plan__revision__created_by=user)
+    authored = Q(submitted_by=person) | Q(plan__revision__created_by=person)
     return (
-        ApprovalRequest.objects.for_user(user)
-        .filter(state=RequestState.OPEN, expires_at__gt=timezone.now())
-        .filter(Exists(grants))
-        .filter(lenient | (~authored & Exists(older_grants)))
+        Q(state=RequestState.OPEN, expires_at__gt=Now())
+        & Exists(grants)
+        & (lenient | (~authored & Exists(older_grants)))
     )
 
 
-def teams_with_waiting(user: User) -> list[tuple[str, int]]:
-    """The names of the person's teams, each with how many requests need their vote; one query."""
-    team = "plan__revision__deployment__cluster__team"
-    counted = (
-        decidable_requests(user)
-        .filter(**{team: OuterRef("pk")})
-        .order_by()
-        .values(team)
-        .annotate(count=Count("pk"))
-        .values("count")
+_counted = (
+    ApprovalRequest.objects.filter(
+        _decidable_by(OuterRef("user"), OuterRef(OuterRef("user"))),
+        **{TEAM: OuterRef("team")},
     )
-    teams = Team.objects.filter(memberships__user=user).annotate(
-        waiting=Coalesce(Subquery(counted), 0)
-    )
-    return list(teams.values_list("name", "waiting"))
+    .order_by()
+    .values(TEAM)
+    .annotate(count=Count("pk"))
+    .values("count")
+)
+_TEAMS = (
+    Membership.objects.annotate(waiting=Coalesce(Subquery(_counted), 0))
+    .order_by("team__name")
+    .values_list("team__name", "waiting")
+)
+"""Made once: it stands on every page, and making it takes longer than asking it."""

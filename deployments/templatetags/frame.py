@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from django import template
@@ -10,7 +11,9 @@ from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest
 from django.template import Context
+from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.safestring import SafeString
 from django.utils.translation import get_language, get_language_info
 from django.utils.translation import gettext_lazy as _
 
@@ -128,6 +131,25 @@ def section_of(view_name: str) -> str:
     """The navigation entry that a view belongs to; empty for none."""
     matches = [prefix for prefix in SECTION_BY_PREFIX if view_name.startswith(prefix)]
     return SECTION_BY_PREFIX[max(matches, key=len)] if matches else ""
+
+
+@register.simple_tag
+def go_keys() -> list[tuple[str, Any]]:
+    """The second keys of ``g d`` and its like, with what they open."""
+    labels = {name: label for group in GROUPS for name, label in group}
+    return [(key, labels[name]) for name, key in GO_KEYS.items() if name in labels]
+
+
+@register.simple_tag
+def fixed(name: str) -> SafeString:
+    """A template without context, rendered once for each language: the same on every page."""
+    return _fixed(name, get_language())
+
+
+@lru_cache(maxsize=64)
+def _fixed(name: str, language: str | None) -> SafeString:
+    del language
+    return render_to_string(name)
 
 
 @register.simple_tag

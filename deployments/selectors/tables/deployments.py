@@ -90,18 +90,19 @@ def _show_choices(user: User) -> Choices:
     ]
 
 
+_NEWER = Release.objects.filter(
+    deployment=OuterRef("deployment"), number__gt=OuterRef("number")
+)
+_SHOWN = {
+    "live": Exists(_OF_ROW.filter(state=ReleaseState.LIVE)),
+    "changing": Exists(_OF_ROW.filter(state__in=CHANGING_STATES)),
+    "failed": Exists(_OF_ROW.filter(~Exists(_NEWER), state__in=FAILED_STATES)),
+}
+
+
 def _show(rows: Rows, value: str, user: User) -> Rows:
     del user
-    of_row = Release.objects.filter(deployment=OuterRef("pk"))
-    newer = Release.objects.filter(
-        deployment=OuterRef("deployment"), number__gt=OuterRef("number")
-    )
-    conditions = {
-        "live": Exists(of_row.filter(state=ReleaseState.LIVE)),
-        "changing": Exists(of_row.filter(state__in=CHANGING_STATES)),
-        "failed": Exists(of_row.filter(~Exists(newer), state__in=FAILED_STATES)),
-    }
-    return rows.filter(conditions[value]) if value in conditions else rows
+    return rows.filter(_SHOWN[value]) if value in _SHOWN else rows
 
 
 class DeploymentTable(Table):
@@ -205,6 +206,10 @@ class DeploymentTable(Table):
 
     def scope(self, user: User) -> Rows:
         """Deployments of the person's teams."""
+        return Deployment.objects.for_user(user)
+
+    def detailed(self, user: User) -> Rows:
+        """The same with the release that each row shows."""
         found: Rows = _FOUND.for_user(user)
         return found
 

@@ -85,6 +85,10 @@ class Table(ABC):
     def scope(self, user: User) -> Rows:
         """Every row that the person may see, unordered."""
 
+    def detailed(self, user: User) -> Rows:
+        """The same rows with everything that a line shows; counting needs less."""
+        return self.scope(user)
+
     @abstractmethod
     def matching(self, rows: Rows, word: str) -> Rows:
         """The rows that one word of the search fits."""
@@ -123,21 +127,21 @@ class Table(ABC):
             if not place or column.key in state.columns
         )
 
-    def rows(self, user: User, state: TableState) -> Rows:
-        """The rows that fit, in a stable order."""
-        rows = self.scope(user)
+    def narrowed(self, rows: Rows, user: User, state: TableState) -> Rows:
+        """The rows that fit search and filters."""
         for word in state.text.split():
             rows = self.matching(rows, word)
         for one in self.filters:
             rows = one.keep(rows, state.filters.get(one.key, ""), user)
         return rows
 
-    def sorted(self, rows: Rows, user: User, state: TableState) -> Rows:
-        """The rows in the wanted order; rows that are alike stand by their id."""
+    def sorted(self, user: User, state: TableState) -> Rows:
+        """The rows that fit in the wanted order; rows that are alike stand by their id."""
         chosen = state.sort or self.order
         down = chosen.startswith("-")
         column = self.column(chosen.removeprefix("-"))
         order = [_order(name, down=down, column=column) for name in column.sort]
+        rows = self.narrowed(self.detailed(user), user, state)
         rows = self.ordered_by(rows, column.key, user)
         return rows.order_by(*order, "-pk" if down else "pk")
 
@@ -159,6 +163,14 @@ class SortLink:
     column: Column
     query: str
     direction: str
+
+    @property
+    def arrow(self) -> str:
+        """Which way the rows go."""
+        return {
+            "ascending": "\N{UPWARDS ARROW}",
+            "descending": "\N{DOWNWARDS ARROW}",
+        }.get(self.direction, "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,12 +242,11 @@ def table_page(user: User, table: Table, state: TableState) -> TablePage:
 
     A page beyond the last is the last.
     """
-    rows = table.rows(user, state)
-    total = rows.count()
+    total = table.narrowed(table.scope(user), user, state).count()
     state = replace(state, page=min(state.page, max(1, math.ceil(total / PAGE_ROWS))))
     columns = table.shown(state)
     begin = (state.page - 1) * PAGE_ROWS
-    cut = table.sorted(rows, user, state)[begin : begin + PAGE_ROWS]
+    cut = table.sorted(user, state)[begin : begin + PAGE_ROWS]
     wanted = tuple(column.key for column in columns)
     return TablePage(
         table=table,
@@ -252,7 +263,7 @@ def file_rows(
 ) -> None:
     """Hand over the rows of a file: the same as on the pages, in their order."""
     wanted = tuple(column.key for column in table.shown(state))
-    rows = table.sorted(table.rows(user, state), user, state)
+    rows = table.sorted(user, state)
     for begin in range(0, FILE_ROWS, CHUNK_ROWS):
         chunk = table.read(rows[begin : begin + CHUNK_ROWS], wanted, user)
         for row in chunk:
