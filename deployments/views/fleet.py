@@ -16,6 +16,7 @@ from deployments.planning.snapshot import ClusterSettings
 from deployments.selectors.access import has_role
 from deployments.selectors.fleet import cluster_line, fleet_of, host_line, replicas_on
 from deployments.selectors.tables.hosts import HOSTS
+from deployments.selectors.texts import say_error
 from deployments.services.clusters import change_policy, policy_of
 from deployments.services.errors import NotAllowedError, UseCaseError
 from deployments.services.hosts import change_host_facts
@@ -97,7 +98,9 @@ def _change(request: PanelRequest, row: Cluster) -> HttpResponse:
         status = 403 if isinstance(error, NotAllowedError) else 409
         data = request.POST.copy()
         data["shown_version"] = str(row.policy_version)
-        return _page(request, row, ClusterForm(data), status=status, error=str(error))
+        return _page(
+            request, row, ClusterForm(data), status=status, error=say_error(error)
+        )
     if changed:
         messages.success(request, _("The policy is changed; new plans follow it."))
     else:

@@ -17,6 +17,7 @@ from deployments.selectors.releases import (
     releases_for,
 )
 from deployments.selectors.tables.releases import RELEASES
+from deployments.selectors.texts import say_error
 from deployments.services.errors import UseCaseError
 from deployments.services.releases import (
     cancel_release,
@@ -98,7 +99,7 @@ def _find(request: HttpRequest, pk: uuid.UUID) -> Release:
 def _refused(request: HttpRequest, pk: uuid.UUID, error: UseCaseError) -> HttpResponse:
     """The release as it is now, with the reason on top."""
     row = _find(request, pk)
-    return _page(request, row, status=refusal_status(error), error=str(error))
+    return _page(request, row, status=refusal_status(error), error=say_error(error))
 
 
 def _page(

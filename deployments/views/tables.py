@@ -75,7 +75,7 @@ def save(request: HttpRequest) -> HttpResponse:
             form.cleaned_data["query"],
         )
     except UseCaseError as error:
-        messages.error(request, str(error))
+        messages.error(request, say_error(error))
         return redirect(_back(request))
     messages.success(request, _("The view “%(name)s” is kept.") % {"name": view.name})
     return redirect(_address(view.table, view.query))
