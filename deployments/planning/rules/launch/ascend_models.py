@@ -44,7 +44,7 @@ def hybrid(view: LaunchView) -> Iterator[Hit]:
         return
     cached = view.launch.has("--enable-prefix-caching")
     if cached or view.affected(
-        (0, 13, 0), FORCED_SINCE, r"acceptance is 0|acceptance falls to 0"
+        (0, 20, 0), FORCED_SINCE, r"acceptance is 0|acceptance falls to 0"
     ):
         yield Hit(
             message=text(

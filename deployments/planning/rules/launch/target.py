@@ -41,7 +41,7 @@ def eagle3_target(view: LaunchView) -> Iterator[Hit]:
         )
         return
     since = families.eagle3_since(view.model)
-    if since is None or view.engine.old or not view.vllm_before(*since):
+    if since is None or view.ascend or view.engine.old or not view.vllm_before(*since):
         return
     yield Hit(
         message=text(
@@ -49,7 +49,6 @@ def eagle3_target(view: LaunchView) -> Iterator[Hit]:
             model=view.model,
             since=str(Version(since)),
         ),
-        severity=Severity.WARNING if view.ascend else Severity.ERROR,
         evidence=view.model,
         start=view.spec_place,
     )
