@@ -50,6 +50,7 @@ class ApprovalRequest(Row):
 
     class Meta:
         ordering = ["-created_at"]
+        indexes = [models.Index(fields=["created_at", "id"], name="request_by_time")]
         constraints = [
             models.CheckConstraint(
                 name="request_state_known", condition=Q(state__in=RequestState.values)

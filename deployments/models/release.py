@@ -88,6 +88,7 @@ class Release(Row):
 
     class Meta:
         ordering = ["-created_at"]
+        indexes = [models.Index(fields=["created_at", "id"], name="release_by_time")]
         constraints = [
             models.CheckConstraint(
                 name="release_state_known", condition=Q(state__in=ReleaseState.values)

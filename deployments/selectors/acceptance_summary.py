@@ -18,7 +18,7 @@ from django.db.models import (
 )
 from django.db.models.functions import Cast, Coalesce
 
-from deployments.models import AcceptanceSample
+from deployments.models import AcceptanceSample, Replica
 from deployments.planning.plan import Role
 from deployments.selectors.plain_rows import plain_rows
 from deployments.telemetry.acceptance_history import NOTHING, Counts, total
@@ -219,4 +219,9 @@ def _judged(
         deployment__in=deployments,
         timestamp_ns__gt=start_ns,
         timestamp_ns__lte=end_ns,
-    ).exclude(replica__role=Role.PREFILL)
+    ).exclude(
+        # Those of these deployments alone: a join would read every replica there is.
+        replica__in=Replica.objects.filter(
+            role=Role.PREFILL, release__deployment__in=deployments
+        )
+    )

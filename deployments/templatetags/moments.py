@@ -1,6 +1,7 @@
 """Times as people read them: relative, with the exact time in the person's zone as title."""
 
-from datetime import datetime
+from datetime import datetime, tzinfo
+from functools import lru_cache
 
 from django import template
 from django.utils import timezone
@@ -33,7 +34,12 @@ def relative(value: datetime, now: datetime) -> str:
 
 def exact(value: datetime) -> str:
     """Date, time and zone: 2026-11-27 14:31:05 CST."""
-    return timezone.localtime(value).strftime("%Y-%m-%d %H:%M:%S %Z")
+    return _exact(value, timezone.get_current_timezone())
+
+
+@lru_cache(maxsize=8192)
+def _exact(value: datetime, zone: tzinfo) -> str:
+    return timezone.localtime(value, zone).strftime("%Y-%m-%d %H:%M:%S %Z")
 
 
 def _element(value: datetime, text: str) -> SafeString:

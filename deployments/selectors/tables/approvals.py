@@ -29,7 +29,7 @@ from deployments.selectors.tables.columns import (
 )
 from deployments.selectors.tables.people import full_name
 from deployments.selectors.tables.table import BulkAct, Table
-from deployments.selectors.waiting import decidable_requests
+from deployments.selectors.waiting import decidable_by
 
 FIELDS = (
     "pk",
@@ -163,9 +163,8 @@ class ApprovalTable(Table):
     def ordered_by(self, rows: Rows, column: str, user: User) -> Rows:
         """Add whose turn it is: 0 where the person may decide now, then by how far it is."""
         del column
-        mine = decidable_requests(user).order_by().values("pk")
         ranked: Rows = rows.annotate(
-            mine=Case(When(pk__in=mine, then=Value(0)), default=Value(1)),
+            mine=Case(When(decidable_by(user), then=Value(0)), default=Value(1)),
             rank=Case(
                 When(state=RequestState.OPEN, then=Value(0)),
                 When(state=RequestState.APPROVED, then=Value(1)),
