@@ -42,7 +42,9 @@ class ModelFields(forms.Form):
     q = TextField(
         longest=80,
         label=_("Search the catalog"),
-        help_text=_("Part of a name, a family or a key. The list below shows what matches."),
+        help_text=_(
+            "Part of a name, a family or a key. The list below shows what matches."
+        ),
         widget=forms.TextInput(attrs={"type": "search"}),
     )
     has = OneOfField(
