@@ -40,6 +40,14 @@ def _settings_for_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
         yield
 
 
+@pytest.fixture(autouse=True)
+def _english() -> None:
+    """Begin each test in English: a request of the one before leaves its language active."""
+    from django.utils import translation  # noqa: PLC0415
+
+    translation.activate("en")
+
+
 def _address(variable: str, part: str, *, needed: bool) -> str:
     value = os.environ.get(variable, "")
     if not value and needed:

@@ -47,7 +47,7 @@ class PlainBrowser:
 
     def fill(self, name: str, value: str) -> None:
         """Type into a field."""
-        field = one(self.page, f'[name="{name}"]')
+        field = one(self.page, f'main [name="{name}"]')
         if field.name == "textarea":
             field.string = value
         elif field.name == "select":
