@@ -84,8 +84,9 @@ def add_deployments(
     )
     replicas = _released(deployments, panel.hosts, panel.people[0])
     _samples(replicas, samples)
+    postgres = connection.vendor == "postgresql"
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
+        cursor.execute("VACUUM ANALYZE" if postgres else "ANALYZE")
 
 
 def _people(team: m.Team, count: int) -> list[m.User]:
@@ -127,7 +128,7 @@ def _released(
 ) -> list[m.Replica]:
     """A revision, a plan, a request and a release for each."""
     now = timezone.now()
-    waits = max(2, len(deployments) // WAITING)
+    waits = max(2, len(deployments) // WAITING) if deployments else 1
     revisions = _made(
         m.Revision(
             deployment=row, number=1, document={"name": row.name}, created_by=author

@@ -18,12 +18,14 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import django
+import psycopg
+from django.db import connections
+from psycopg import sql
 
 ROUNDS, REPEATS = 9, 10
 CLIENTS, REQUESTS_EACH = 16, 40
 FEW, MANY = 100, 10_000
 ALONE = 90
-ANCHOR = "/accounts/login/"
 PATHS = ("/deployments/", "/approvals/", "/releases/", "/catalog/", "/fleet/hosts/")
 
 
@@ -52,49 +54,63 @@ def main() -> int:
     django.setup()
     from benchmarks.page_costs import list_costs  # noqa: PLC0415
     from benchmarks.page_rows import add_deployments, fill_panel  # noqa: PLC0415
-    from benchmarks.served import served_pages, session_of  # noqa: PLC0415
+    from benchmarks.served import session_of  # noqa: PLC0415
     from deployments.services.catalog import load_shipped_catalog  # noqa: PLC0415
 
     load_shipped_catalog()
     panel = fill_panel()
-    person = panel.people[0]
-    cookie = session_of(person)
-    with (
-        tempfile.TemporaryDirectory(prefix="draftboard-pages-") as logs,
-        served_pages(Path(logs)) as address,
-    ):
-        add_deployments(panel, range(FEW))
-        few = {path: _alone(address, path, cookie) for path in PATHS}
-        add_deployments(panel, range(FEW, MANY))
-        many = {path: _alone(address, path, cookie) for path in PATHS}
-        results = [
-            Result(
-                name=f"{path} at {MANY:,} against {FEW} deployments, p50",
-                value=many[path] / few[path],
-                unit="x",
-                limit=1.3,
-            )
-            for path in PATHS
-        ]
-        results += [one for path in PATHS for one in _together(address, path, cookie)]
-    results += list_costs(person, ROUNDS, REPEATS)
+    cookie = session_of(panel.people[0])
+    add_deployments(panel, range(FEW))
+    few = copy_of_database()
+    add_deployments(panel, range(FEW, MANY))
+    results = [*_served(few, cookie), *list_costs(panel.people[0], ROUNDS, REPEATS)]
     for result in results:
         _say(str(result))
     return 0 if all(result.kept for result in results) else 1
 
 
-def _alone(address: str, path: str, cookie: str) -> float:
-    """The median time of a page for one client, in log-in pages.
+def copy_of_database() -> str:
+    """Copy the database as it is; returns the address of the copy."""
+    address = os.environ["DATABASE_URL"]
+    name = urlsplit(address).path.lstrip("/")
+    connections.close_all()
+    maintenance = f"{address.removesuffix(name)}postgres"
+    with psycopg.connect(maintenance, autocommit=True) as server:
+        copy, original = sql.Identifier(f"{name}_few"), sql.Identifier(name)
+        server.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(copy))
+        server.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(copy, original))
+    return f"{address}_few"
 
-    The log-in page reads no row; asked for in turns, it shows how busy the machine is.
-    """
+
+def _served(few: str, cookie: str) -> list[Result]:
+    """What a client sees of a server with few and of one with many deployments."""
+    from benchmarks.served import KEY, served_pages, web_server  # noqa: PLC0415
+
+    environment = {**os.environ, "SECRET_KEY": KEY, "DATABASE_URL": few}
+    with (
+        tempfile.TemporaryDirectory(prefix="draftboard-pages-") as logs,
+        tempfile.TemporaryDirectory(prefix="draftboard-pages-") as other_logs,
+        served_pages(Path(logs)) as many_address,
+    ):
+        with web_server(Path(other_logs), environment) as few_address:
+            results = [
+                _growth(few_address, many_address, path, cookie) for path in PATHS
+            ]
+        for path in PATHS:
+            results += _together(many_address, path, cookie)
+    return results
+
+
+def _growth(few: str, many: str, path: str, cookie: str) -> Result:
+    """How much longer a page takes with many deployments, asked for in turns."""
     turns = [
-        (_ask(address, path, cookie, 1)[0], _ask(address, ANCHOR, "", 1)[0])
+        (_ask(few, path, cookie, 2)[1], _ask(many, path, cookie, 2)[1])
         for _ in range(ALONE)
     ][10:]
-    own = statistics.median(taken for taken, _anchor in turns)
-    anchor = statistics.median(anchor for _taken, anchor in turns)
-    return own / anchor
+    with_few = statistics.median(one for one, _other in turns)
+    with_many = statistics.median(other for _one, other in turns)
+    name = f"{path} p50 at {MANY:,}: {with_many:.0f} ms, at {FEW}: {with_few:.0f} ms"
+    return Result(name=name, value=with_many / with_few, unit="x", limit=1.3)
 
 
 def _together(address: str, path: str, cookie: str) -> list[Result]:

@@ -3,7 +3,7 @@
 import os
 import socket
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,29 +21,37 @@ from panel.lab.processes import wait_until
 
 START_TIMEOUT_S = 60.0
 KEY = "measured-" * 8
+"""What sessions are made with; both who makes them and the server must have it."""
+WITHOUT_OTHER_PARTS = {
+    "DEBUG": "0",
+    "ALLOWED_HOSTS": "127.0.0.1",
+    "REDIS_URL": "redis://127.0.0.1:1/0",
+    "SERVED_OVER_HTTPS": "0",
+}
 BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
 
 
 @contextmanager
-def served_pages(logs: Path, key: str = KEY) -> Iterator[str]:
+def served_pages(logs: Path) -> Iterator[str]:
     """Serve the panel on a free port, static files hashed and compressed; yields its address.
-
-    Sessions hold as long as ``SECRET_KEY`` here is ``key``.
 
     Raises:
         RuntimeError: it did not answer within a minute; the message ends with its log.
     """
     call_command("collectstatic", interactive=False, verbosity=0)
-    environment = {
-        **os.environ,
-        "DEBUG": "0",
-        "SECRET_KEY": key,
-        "ALLOWED_HOSTS": "127.0.0.1",
-        "REDIS_URL": "redis://127.0.0.1:1/0",
-        "SERVED_OVER_HTTPS": "0",
-    }
+    with web_server(logs, {**os.environ, "SECRET_KEY": KEY}) as address:
+        yield address
+
+
+@contextmanager
+def web_server(logs: Path, environment: Mapping[str, str]) -> Iterator[str]:
+    """The web server of the lab with this environment, without the other parts.
+
+    Raises:
+        RuntimeError: it did not answer within a minute; the message ends with its log.
+    """
     port = _free_port()
-    web = parts(port, logs, environment)[0]
+    web = parts(port, logs, {**environment, **WITHOUT_OTHER_PARTS})[0]
     web.start()
     try:
         if not wait_until(lambda: _answers(port), timeout_s=START_TIMEOUT_S):

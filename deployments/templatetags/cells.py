@@ -63,6 +63,12 @@ def _status(language: str | None, kind: str, value: str) -> SafeString:
 
 def nothing(column: Column) -> Cell:
     """What stands where there is no value."""
+    return _nothing(get_language(), column)
+
+
+@lru_cache(maxsize=256)
+def _nothing(language: str | None, column: Column) -> SafeString:
+    del language
     return format_html('<span class="quiet">{}</span>', column.none or no_data())
 
 

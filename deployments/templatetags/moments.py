@@ -37,17 +37,20 @@ def exact(value: datetime) -> str:
     return _exact(value, timezone.get_current_timezone())
 
 
-@lru_cache(maxsize=8192)
 def _exact(value: datetime, zone: tzinfo) -> str:
     return timezone.localtime(value, zone).strftime("%Y-%m-%d %H:%M:%S %Z")
 
 
 def _element(value: datetime, text: str) -> SafeString:
+    opening = _opening(value, timezone.get_current_timezone())
+    return format_html("{}{}</time>", opening, text)
+
+
+@lru_cache(maxsize=8192)
+def _opening(value: datetime, zone: tzinfo) -> SafeString:
+    """The start of the element; lists show the same times again and again."""
     return format_html(
-        '<time datetime="{}" title="{}">{}</time>',
-        value.isoformat(),
-        exact(value),
-        text,
+        '<time datetime="{}" title="{}">', value.isoformat(), _exact(value, zone)
     )
 
 

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from tests.e2e.engine_log import remove_containers
+from tests.e2e.full_panel import FullPanel, full_panel
 from tests.e2e.panel import RunningPanel
 from tests.e2e.person import Person
 
@@ -44,6 +45,13 @@ def panel(
     yield running
     assert running.stop() == 0
     remove_containers(docker_host)
+
+
+@pytest.fixture(scope="session")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FullPanel]:
+    """A panel with many rows and neither Docker nor workers."""
+    with full_panel(tmp_path_factory.mktemp("full")) as panel:
+        yield panel
 
 
 @pytest.fixture(scope="session")

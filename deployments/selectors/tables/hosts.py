@@ -76,9 +76,9 @@ def _state(rows: Rows, value: str, user: User) -> Rows:
     if value == "silent":
         return rows.exclude(reachability=Reachability.REACHABLE)
     if value == "free":
-        return rows.annotate(free=_number_of(_DEVICES) - _number_of(_BOOKED)).filter(
-            free__gt=0
-        )
+        free = _number_of(_DEVICES) - _number_of(_BOOKED)
+        kept: Rows = rows.annotate(free=free).filter(free__gt=0)
+        return kept
     return rows
 
 
