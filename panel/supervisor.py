@@ -24,6 +24,7 @@ from panel.lab.redis_server import (
     find_program,
     install_package,
     own_redis,
+    require_answer,
 )
 
 DEFAULT_PORT = 8000
@@ -59,9 +60,16 @@ def run(directory: Path, port: int, stop: Stop) -> None:
     """Start everything, say where it is, and wait.
 
     Raises:
-        LabError: the port is taken, or a part cannot start or keeps ending.
+        LabError: the folder cannot be used, the port is taken, or a part cannot start or keeps
+            ending.
     """
-    settings = lab_environment(directory)
+    try:
+        settings = lab_environment(directory)
+    except OSError as error:
+        raise LabError(
+            f"The folder {directory} cannot hold the panel's data ({error.strerror}): "
+            "name another one with LAB_DIRECTORY=."
+        ) from error
     with ExitStack() as running:
         running.enter_context(only_one(directory))
         require_free(port)
@@ -145,9 +153,10 @@ def broker(directory: Path) -> OwnRedis | None:
     """Return a Redis of our own, not yet started; None where REDIS_URL names another.
 
     Raises:
-        LabError: there is no Redis to be had on this machine.
+        LabError: there is no Redis to be had on this machine, or the one named is not there.
     """
-    if os.environ.get("REDIS_URL"):
+    if given := os.environ.get("REDIS_URL"):
+        require_answer(given)
         return None
     program = find_program() or install_package()
     log = fresh_log(directory / "log" / "redis.log")

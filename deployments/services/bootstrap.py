@@ -3,6 +3,7 @@
 import secrets
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.db import transaction
 from django.utils.translation import gettext as _
 
@@ -24,7 +25,8 @@ class Bootstrap:
 def bootstrap() -> Bootstrap:
     """Make the team "Default", its cluster "local" and the person "admin"; safe to repeat.
 
-    The local cluster asks for no other approver: one person tries the panel on one machine.
+    In the lab the cluster asks for no other approver: one person tries the panel on one machine.
+    Anywhere else it does.
     The person holds every role, each granted on its own.
     """
     with transaction.atomic():
@@ -34,7 +36,10 @@ def bootstrap() -> Bootstrap:
         Cluster.objects.get_or_create(
             team=team,
             slug="local",
-            defaults={"name": "local", "requires_other_approver": False},
+            defaults={
+                "name": "local",
+                "requires_other_approver": not settings.LAB_MODE,
+            },
         )
         if User.objects.filter(is_superuser=True).exists():
             return Bootstrap(user_name=ADMIN_NAME, password=None)

@@ -6,6 +6,7 @@ import os
 import sys
 
 import django
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
 
 from panel.lab.translations import compile_catalogs
@@ -23,7 +24,11 @@ def main() -> int:
     """
     compile_catalogs()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "panel.settings")
-    django.setup()
+    try:
+        django.setup()
+    except (ImproperlyConfigured, ValueError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
     try:
         _run("migrate", verbosity=0, interactive=False)
         _run("createcachetable")

@@ -13,7 +13,13 @@ import redis
 from panel.lab.defaults import REDIS_ADDRESS
 from panel.lab.processes import Child, LabError, free_port, wait_until
 
-__all__ = ["OwnRedis", "find_program", "install_package", "own_redis"]
+__all__ = [
+    "OwnRedis",
+    "find_program",
+    "install_package",
+    "own_redis",
+    "require_answer",
+]
 
 # A Unix socket path longer than this does not fit into Linux's or macOS's address.
 LONGEST_SOCKET_PATH = 100
@@ -135,6 +141,32 @@ def own_redis(directory: Path, program: Path, log: Path) -> OwnRedis:
         log=log,
     )
     return OwnRedis(child=child, url=url)
+
+
+def require_answer(url: str) -> None:
+    """Refuse an address under which no Redis answers; the sentence never repeats it.
+
+    Raises:
+        LabError: it is no address of a Redis, or nothing answers, or it wants another password.
+    """
+    try:
+        client = redis.Redis.from_url(
+            url, socket_timeout=5, socket_connect_timeout=5, retry=None
+        )
+    except ValueError as error:
+        raise LabError(
+            "REDIS_URL is no address of a Redis: begin it with redis://, rediss:// or "
+            "unix://, or leave it unset."
+        ) from error
+    try:
+        client.ping()
+    except redis.RedisError as error:
+        raise LabError(
+            f"The Redis that REDIS_URL names does not answer ({str(error).rstrip('.')}): "
+            "start it, correct the address, or leave it unset to use one of our own."
+        ) from error
+    finally:
+        client.close()
 
 
 def _write_private(path: Path, text: str) -> None:

@@ -202,7 +202,7 @@ COMPLETE = {"model": QWEN, "cluster": CLUSTER.key, "host": "gpu-1", "max_num_seq
         ("tokens", "-1", "is not a whole number"),
         ("tokens", "3.0", "is not a whole number"),
         ("tokens", "٣", "is not a whole number"),
-        ("tokens", "9" * 400, "is not a whole number"),
+        ("tokens", "9" * 400, "is out of range"),
         ("tokens", "65", "choose a number from 1 to 64"),
         ("tokens", "0", "choose a number from 1 to 64"),
         ("combined_port", "65536", "choose a number from 1 to 65535"),

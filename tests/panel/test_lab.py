@@ -18,7 +18,7 @@ from panel.lab.defaults import apply_lab_defaults, lab_environment
 from panel.lab.parts import LARGEST_LOG, fresh_log
 from panel.lab.processes import Child, LabError, free_port, port_is_free, wait_until
 from panel.lab.translations import compile_catalogs
-from panel.supervisor import chosen_port, require_free
+from panel.supervisor import Stop, chosen_port, require_free, run
 
 GROUP = "sleep 1000 & echo $! ; trap '' TERM; sleep 1000"
 
@@ -165,6 +165,29 @@ def test_machine_without_any_redis_is_told_what_to_install(
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(LabError, match="install the package redis-server"):
         redis_server.install_package()
+
+
+@pytest.mark.parametrize(
+    ("url", "sentence"),
+    [
+        ("amqp://panel:hidden@127.0.0.1:1/0", "begin it with redis://"),
+        ("redis://panel:hidden@127.0.0.1:1/0", "does not answer"),
+        ("unix:///nowhere/redis.sock", "does not answer"),
+    ],
+)
+def test_redis_that_is_named_and_not_there_is_one_sentence_without_its_password(
+    url: str, sentence: str
+) -> None:
+    with pytest.raises(LabError, match=sentence) as caught:
+        redis_server.require_answer(url)
+    assert "hidden" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(LabError, match="LAB_DIRECTORY="):
+        run(tmp_path / "file" / "lab", 8000, Stop())
 
 
 def test_catalogs_are_compiled_once(tmp_path: Path) -> None:

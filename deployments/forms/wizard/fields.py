@@ -11,7 +11,8 @@ from django.utils.translation import gettext_lazy as _
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
 
-_DIGITS = re.compile(r"[0-9]{1,15}")
+_DIGITS = re.compile(r"[0-9]+")
+_MOST_DIGITS = 15
 _SHOWN = 40
 
 
@@ -66,13 +67,13 @@ class NumberField(forms.Field):
                 )
                 % {"value": shown(text), "low": self.low, "high": self.high}
             )
-        number = int(text)
-        if not self.low <= number <= self.high:
+        number = int(text) if len(text) <= _MOST_DIGITS else None
+        if number is None or not self.low <= number <= self.high:
             raise ValidationError(
                 _(
                     "%(value)s is out of range; choose a number from %(low)s to %(high)s."
                 )
-                % {"value": number, "low": self.low, "high": self.high}
+                % {"value": shown(text), "low": self.low, "high": self.high}
             )
         return number
 
