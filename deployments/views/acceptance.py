@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from deployments.selectors.acceptance import (
@@ -42,7 +43,9 @@ def acceptance(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
         "spans": [(key, key == span.key) for key in SPANS],
         "tone": TONES[advice.verdict],
         "verdict": VERDICTS[advice.verdict],
-        "sentences": [sentence(statement) for statement in advice.statements],
+        "sentences": [sentence(statement) for statement in advice.statements]
+        if page.live
+        else [_("Nothing runs now, so nothing is judged.")],
         "prepare": wizard_address(page, advice.suggested_num_speculative_tokens)
         if advice.suggested_num_speculative_tokens
         else "",

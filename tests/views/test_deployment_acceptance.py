@@ -317,6 +317,19 @@ def test_advice_judges_what_runs_and_not_what_ran(
     assert data_of(as_alice, release)["totals"]["drafted"] == 9609
 
 
+def test_stopped_deployment_is_not_judged_and_keeps_its_history(
+    as_alice: Client, release: Release, replica: Replica
+) -> None:
+    """What was drafted before the stop must not be denied after it."""
+    sample(replica, 60)
+    Release.objects.filter(pk=release.pk).update(state=ReleaseState.STOPPED)
+    page = words(page_of(as_alice, release))
+    assert "Nothing runs now, so nothing is judged." in page
+    assert "Nothing was drafted" not in page
+    assert "0 of 0" not in page
+    assert data_of(as_alice, release)["totals"]["drafted"]
+
+
 def test_page_works_without_script_and_without_inline_style(
     as_alice: Client, release: Release, replica: Replica
 ) -> None:
