@@ -78,9 +78,12 @@ def spark(
     return {"line": line, "gap": gap, "dot": dot, "label": label}
 
 
-def spark_line(values: Sequence[float | None]) -> SafeString:
-    """The same drawing without a label, for tables that are written row by row."""
-    line, gap, dot = spark_parts(values)
+def spark_line(values: Sequence[float | None], low: float = 1.0) -> SafeString:
+    """The same drawing without a label, for tables that are written row by row.
+
+    Drawn from ``low``, the least acceptance length there is, as ``spark`` is on the overview.
+    """
+    line, gap, dot = spark_parts(values, low)
     return format_html(
         SPARK,
         format_html('<path d="{}"/>', line) if line else "",

@@ -157,6 +157,23 @@
   window.addEventListener("offline", () => toast(document.getElementById("toasts").dataset.offline));
   window.addEventListener("online", () => clearToast(document.getElementById("toasts").dataset.offline));
 
+  /** A sheet under its button closes by Escape, which returns the focus, and when somebody leaves it. */
+  document.addEventListener("keydown", (event) => {
+    const sheet = event.key === "Escape" && event.target.closest?.("details.confirm[open]");
+    if (!sheet) return;
+    sheet.open = false;
+    sheet.querySelector("summary").focus();
+  });
+  document.addEventListener("focusout", (event) => {
+    const sheet = event.target.closest?.("details.confirm[open]");
+    if (sheet && event.relatedTarget && !sheet.contains(event.relatedTarget)) sheet.open = false;
+  });
+  document.addEventListener("pointerdown", (event) => {
+    for (const sheet of document.querySelectorAll("details.confirm[open]")) {
+      if (!sheet.contains(event.target)) sheet.open = false;
+    }
+  });
+
   document.addEventListener("DOMContentLoaded", () => {
     reveal(document);
     focusSummary(document.body);

@@ -35,8 +35,8 @@ def _of_family(rows: Rows, value: str, user: User) -> Rows:
     return rows.filter(family=value) if value else rows
 
 
-def _switch(label: "StrOrPromise") -> Callable[[User], Choices]:
-    choices: Choices = [("", _("All")), ("on", label)]
+def _switch(either: "StrOrPromise", label: "StrOrPromise") -> Callable[[User], Choices]:
+    choices: Choices = [("", either), ("on", label)]
     return lambda _user: choices
 
 
@@ -108,13 +108,13 @@ class CatalogTable(Table):
         Filter(
             key="mtp",
             title=_("MTP layers"),
-            choices=_switch(_("With MTP layers")),
+            choices=_switch(_("MTP layers or not"), _("With MTP layers")),
             keep=_with_mtp,
         ),
         Filter(
             key="drafter",
             title=_("Drafters"),
-            choices=_switch(_("With a drafter")),
+            choices=_switch(_("Drafters or not"), _("With a drafter")),
             keep=_with_drafter,
         ),
     )
