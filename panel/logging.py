@@ -70,6 +70,10 @@ def logging_settings(*, readable: bool) -> dict[str, Any]:
         "loggers": {
             "django": {"handlers": [], "level": "INFO", "propagate": True},
             "django.server": {"handlers": [], "level": "INFO", "propagate": True},
+            # Two lines for each task would be all that a log holds: some run every two seconds.
+            "celery.worker.strategy": {"level": "WARNING"},
+            "celery.app.trace": {"level": "WARNING"},
+            "celery.beat": {"level": "WARNING"},
             "httpx": {"level": "WARNING"},
             "urllib3": {"level": "WARNING"},
         },

@@ -159,7 +159,7 @@ def test_no_traffic_is_a_gap_and_never_zero(
     assert [rejected[key] for key in keys] == [0, 90, 0.0, 1.0]
     assert all(bucket["drafted"] is None for bucket in buckets[:-3])
     table = table_of(page_of(as_alice, release))
-    assert table[1] == ["no traffic"]
+    assert table[1] == ["no samples"]
     assert table[2][0] == "0"
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from deployments.docker_api.errors import DockerApiError, PullCancelledError
 from deployments.models import EventKind, ReleaseState
-from deployments.planning.text import NOTHING, said_by, text
+from deployments.planning.text import ended, said_by, text
 from deployments.services.fault_points import fault_point
 from deployments.services.rollout.acts import (
     POINT_OF_NO_RETURN,
@@ -113,7 +113,7 @@ def _try_again(rollout: Rollout, act: Act, error: DockerApiError) -> Wait:
             EventKind.NOTE,
             text(
                 "{error} Trying again in {seconds} s ({try_number} of {tries}).",
-                error=said_by(error),
+                error=ended(said_by(error)),
                 seconds=int(delay_s),
                 try_number=tries,
                 tries=TRIES,
