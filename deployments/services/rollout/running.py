@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from deployments.docker_api.errors import DockerApiError, PullCancelledError
 from deployments.models import EventKind, ReleaseState
-from deployments.planning.text import ended, said_by, text
+from deployments.planning.text import NOTHING, ended, said_by, text
 from deployments.services.fault_points import fault_point
 from deployments.services.rollout.acts import (
     POINT_OF_NO_RETURN,
