@@ -68,11 +68,15 @@ def fill_panel(*, hosts: int = 1000, people: int = 50) -> Panel:
 
 
 def add_deployments(
-    panel: Panel, numbers: range, *, samples: int = SAMPLES_EACH
+    panel: Panel,
+    numbers: range,
+    *,
+    samples: int = SAMPLES_EACH,
+    waiting: int = WAITING,
 ) -> None:
     """Make the deployments of these numbers, each with ``samples`` windows over the last 24 hours.
 
-    One in ten failed, some forty wait for an approval however many there are, the rest is live.
+    Some ``waiting`` wait for an approval, of the rest one in ten failed, and the others are live.
     """
     deployments = _made(
         m.Deployment(
@@ -82,7 +86,8 @@ def add_deployments(
         )
         for n in numbers
     )
-    replicas = _released(deployments, panel.hosts, panel.people[0])
+    step = len(deployments) // waiting if waiting else 0
+    replicas = _released(deployments, panel.hosts, panel.people[0], step)
     _samples(replicas, samples)
     postgres = connection.vendor == "postgresql"
     with connection.cursor() as cursor:
@@ -124,11 +129,14 @@ def _hosts(clusters: list[m.Cluster], count: int) -> list[m.Host]:
 
 
 def _released(
-    deployments: list[m.Deployment], hosts: list[m.Host], author: m.User
+    deployments: list[m.Deployment], hosts: list[m.Host], author: m.User, step: int
 ) -> list[m.Replica]:
-    """A revision, a plan, a request and a release for each."""
+    """A revision, a plan, a request and a release for each; one in ``step`` waits."""
     now = timezone.now()
-    waits = max(2, len(deployments) // WAITING) if deployments else 1
+
+    def waits(n: int) -> bool:
+        return bool(step) and n % step == 0
+
     revisions = _made(
         m.Revision(
             deployment=row, number=1, document={"name": row.name}, created_by=author
@@ -144,8 +152,8 @@ def _released(
             requires_other_approver=True,
             policy_version=1,
             expires_at=now + timedelta(days=7),
-            state=m.RequestState.OPEN if n % waits == 0 else m.RequestState.RELEASED,
-            decided_at=None if n % waits == 0 else now,
+            state=m.RequestState.OPEN if waits(n) else m.RequestState.RELEASED,
+            decided_at=None if waits(n) else now,
         )
         for n, plan in enumerate(plans)
     )
@@ -161,7 +169,7 @@ def _released(
             live_at=now,
         )
         for n, request in enumerate(requests)
-        if n % waits
+        if not waits(n)
     )
     return _made(
         m.Replica(

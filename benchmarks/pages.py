@@ -62,7 +62,7 @@ def main() -> int:
     cookie = session_of(panel.people[0])
     add_deployments(panel, range(FEW))
     few = copy_of_database()
-    add_deployments(panel, range(FEW, MANY))
+    add_deployments(panel, range(FEW, MANY), waiting=0)
     results = [*_served(few, cookie), *list_costs(panel.people[0], ROUNDS, REPEATS)]
     for result in results:
         _say(str(result))

@@ -8,9 +8,11 @@ from typing import TypeAlias
 from django.db.models import (
     BigIntegerField,
     Count,
+    Exists,
     ExpressionWrapper,
     F,
     Max,
+    OuterRef,
     QuerySet,
     Sum,
     TextField,
@@ -212,6 +214,9 @@ def _positions(
     return {pk: total(each) for pk, each in windows.items()}
 
 
+_OF_PREFILL = Exists(Replica.objects.filter(pk=OuterRef("replica"), role=Role.PREFILL))
+
+
 def _judged(
     deployments: Collection[uuid.UUID], start_ns: int, end_ns: int
 ) -> QuerySet[AcceptanceSample]:
@@ -219,9 +224,4 @@ def _judged(
         deployment__in=deployments,
         timestamp_ns__gt=start_ns,
         timestamp_ns__lte=end_ns,
-    ).exclude(
-        # Those of these deployments alone: a join would read every replica there is.
-        replica__in=Replica.objects.filter(
-            role=Role.PREFILL, release__deployment__in=deployments
-        )
-    )
+    ).filter(~_OF_PREFILL)
