@@ -132,6 +132,8 @@
   function answered(element) {
     delete element.dataset.stale;
     seenAt = new Date();
+    // One region that answers does not make another one current that still fails.
+    if (document.querySelector("[data-stale]")) return;
     if (document.querySelector("#connection.lost:not([hidden])")) say("back");
   }
 
