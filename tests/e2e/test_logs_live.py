@@ -118,7 +118,9 @@ def test_lines_arrive_by_themselves_and_only_new_ones_are_sent(
     expect(page.locator("[data-log-state]")).to_have_text("Following")
     assert at_end(page)
 
-    with page.expect_response(lambda answer: answer.status == 200) as caught:
+    with page.expect_response(
+        lambda answer: "/lines/" in answer.url and answer.status == 200
+    ) as caught:
         add_lines(tail, "one more", ERROR)
     expect(page.locator(".log__line")).to_have_count(302)
     assert "Started server" not in caught.value.text()
