@@ -29,6 +29,9 @@ from deployments.selectors.waiting import decidable_requests
 from deployments.telemetry.advice import ZERO_RATE, Thresholds, Verdict, advise
 
 SHOWN_HOSTS = 10
+SHOWN_LINES = 20
+SHOWN_CALLS = 10
+"""Of each kind; the lists that the page leads to have all of them."""
 PRACTICE_MODEL = "Qwen/Qwen3-8B"
 ZERO = "zero"
 
@@ -59,6 +62,16 @@ class AcceptanceLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FirstCalls:
+    """What waits for a person, as far as the overview has room for it."""
+
+    troubled: tuple[Release, ...]
+    requests: tuple[ApprovalRequest, ...]
+    silent_hosts: tuple[HostLine, ...]
+    changing: tuple[Release, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
     """Everything on the page; for a ``new`` panel the first steps."""
 
@@ -79,6 +92,32 @@ class Overview:
         """How many things wait for a person."""
         parts = (self.requests, self.troubled, self.changing, self.silent_hosts)
         return sum(map(len, parts))
+
+    @property
+    def first_lines(self) -> tuple[AcceptanceLine, ...]:
+        """The deployments to look at first."""
+        return self.lines[:SHOWN_LINES]
+
+    @property
+    def more_lines(self) -> int:
+        """Deployments that the short list leaves out."""
+        return max(0, len(self.lines) - SHOWN_LINES)
+
+    @property
+    def more_calls(self) -> int:
+        """What waits and has no room here."""
+        kinds = (self.troubled, self.requests, self.silent_hosts, self.changing)
+        return sum(max(0, len(kind) - SHOWN_CALLS) for kind in kinds)
+
+    @property
+    def first_calls(self) -> FirstCalls:
+        """The first of everything that waits for a person."""
+        return FirstCalls(
+            troubled=self.troubled[:SHOWN_CALLS],
+            requests=self.requests[:SHOWN_CALLS],
+            silent_hosts=self.silent_hosts[:SHOWN_CALLS],
+            changing=self.changing[:SHOWN_CALLS],
+        )
 
     @property
     def judged(self) -> int:

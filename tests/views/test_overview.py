@@ -234,3 +234,18 @@ def test_the_number_of_queries_does_not_grow(
         plan = factories.PlanFactory.create(revision__deployment__cluster=cluster)
         factories.ApprovalRequestFactory.create(plan=plan)
     assert queries_for(as_bob, "/") <= 12
+
+
+def test_long_lists_are_cut_and_say_where_the_rest_is(
+    as_alice: Client, cluster: Cluster
+) -> None:
+    """A page of everything would be too heavy to be an overview."""
+    for number in range(23):
+        release_on(cluster, f"live-{number:02}")
+        release_on(cluster, f"failed-{number:02}", state=ReleaseState.FAILED)
+    page = parsed(as_alice.get("/"))
+    assert len(page.select("section:has(#h-acceptance) tbody tr")) == 20
+    assert page.select("[href='/deployments/?show=live']")
+    assert len(page.select(".calls > li")) == 10
+    assert "13 more are in the lists" in text_of(as_alice.get("/"))
+    assert page.select("[href='/releases/?show=failed']")
