@@ -1,8 +1,8 @@
 """Acceptance of many deployments at once, summed in the database: for the overview."""
 
 import uuid
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from django.db.models import (
@@ -46,8 +46,9 @@ class AcceptanceSummary:
     newest_ns: int | None = None
 
 
-Bucket: TypeAlias = tuple[str, int, int, int, int, int]
-"""A half hour of a deployment: its id, place, accepted, drafted, drafts, and windows whose drafts are unknown."""
+Bucket: TypeAlias = tuple[str, int, int, int, int, int, int]
+"""A half hour of a deployment: its id as text, its place, accepted, drafted, drafts, windows whose
+drafts are unknown, and the newest time in nanoseconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,18 +70,25 @@ def lengths_of(
 
     Prefill replicas are left out: they decode one token per request.
     """
+    buckets = _buckets(deployments, now_ns)
+    return {pk: _lengths(rows) for pk, rows in buckets.items()}
+
+
+def _buckets(
+    deployments: Collection[uuid.UUID], now_ns: int
+) -> dict[uuid.UUID, list[Bucket]]:
     buckets: dict[uuid.UUID, list[Bucket]] = {pk: [] for pk in deployments}
     # An id is text with dashes in PostgreSQL and without them in SQLite.
     by_text = {text: rows for pk, rows in buckets.items() for text in (str(pk), pk.hex)}
     for row in plain_rows(_sums(deployments, now_ns)):
         by_text[row[0]].append(row)
-    return {pk: _lengths(rows) for pk, rows in buckets.items()}
+    return buckets
 
 
 def _lengths(buckets: Iterable[Bucket]) -> Lengths:
     course: list[float | None] = [None] * BUCKETS
     all_accepted = all_drafted = all_drafts = all_unknown = 0
-    for _pk, place, accepted, drafted, drafts, unknown in buckets:
+    for _pk, place, accepted, drafted, drafts, unknown, _newest in buckets:
         all_accepted += accepted
         all_drafted += drafted
         all_drafts += drafts
@@ -114,6 +122,7 @@ def _sums(
             all_drafted=Cast(Sum("drafted"), whole),
             all_drafts=Cast(Coalesce(Sum("num_drafts"), 0), whole),
             unknown=Count("pk") - Count("num_drafts"),
+            newest=Max("timestamp_ns"),
         )
         .values_list(
             "owner",
@@ -122,6 +131,7 @@ def _sums(
             "all_drafted",
             "all_drafts",
             "unknown",
+            "newest",
         )
         .order_by()
     )
@@ -134,61 +144,29 @@ def acceptance_of(
 
     Prefill replicas are left out: they decode one token per request.
     """
-    summaries = {pk: AcceptanceSummary() for pk in deployments}
-    buckets = _counts_by_bucket(deployments, now_ns)
     positions = _positions(deployments, now_ns)
-    for (pk, place), (counts, newest) in sorted(
-        buckets.items(), key=lambda item: item[0][1]
-    ):
-        known = summaries[pk]
-        lengths = list(known.lengths)
-        lengths[place] = counts.mean_acceptance_length
-        summaries[pk] = replace(
-            known,
-            counts=known.counts + counts,
-            lengths=tuple(lengths),
-            newest_ns=newest,
-            positions=positions.get(pk, NOTHING).per_position_rates,
-        )
-    return summaries
-
-
-def _counts_by_bucket(
-    deployments: Collection[uuid.UUID], now_ns: int
-) -> dict[tuple[uuid.UUID, int], tuple[Counts, int]]:
-    start = now_ns - SPAN_NS
-    place = ExpressionWrapper(
-        (F("timestamp_ns") - Value(start + 1)) / Value(BUCKET_NS),
-        output_field=BigIntegerField(),
-    )
-    rows = (
-        _judged(deployments, start, now_ns)
-        .filter(drafted__gt=0)
-        .annotate(place=place)
-        .values("deployment_id", "place")
-        .annotate(
-            all_accepted=Sum("accepted"),
-            all_drafted=Sum("drafted"),
-            all_drafts=Sum("num_drafts"),
-            windows=Count("pk"),
-            windows_with_drafts=Count("num_drafts"),
-            newest=Max("timestamp_ns"),
-        )
-        .order_by()
-    )
     return {
-        (row["deployment_id"], row["place"]): (
-            Counts(
-                accepted=row["all_accepted"],
-                drafted=row["all_drafted"],
-                num_drafts=row["all_drafts"]
-                if row["windows"] == row["windows_with_drafts"]
-                else None,
-            ),
-            row["newest"],
-        )
-        for row in rows
+        pk: _summary(buckets, positions.get(pk, NOTHING))
+        for pk, buckets in _buckets(deployments, now_ns).items()
     }
+
+
+def _summary(buckets: Sequence[Bucket], positions: Counts) -> AcceptanceSummary:
+    if not buckets:
+        return AcceptanceSummary()
+    _pks, _places, accepted, drafted, drafts, unknown, newest = zip(
+        *buckets, strict=True
+    )
+    return AcceptanceSummary(
+        counts=Counts(
+            accepted=sum(accepted),
+            drafted=sum(drafted),
+            num_drafts=None if any(unknown) else sum(drafts),
+        ),
+        lengths=_lengths(buckets).course,
+        positions=positions.per_position_rates,
+        newest_ns=max(newest),
+    )
 
 
 def _positions(
