@@ -9,6 +9,7 @@ from panel.lab.processes import LabError
 from tests.environment import packages
 from tests.environment.__main__ import closing_line
 from tests.environment.docker_engine import STATE, PrivateEngine
+from tests.environment.later_release import install_from, is_older_than
 from tests.environment.parts import LOCK, PREFIX, sweep
 from tests.house.sources import TOP
 
@@ -42,6 +43,51 @@ def test_machine_that_may_not_install_is_told_what_is_missing(
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     with pytest.raises(LabError, match="The tests need one, two: install them"):
         packages.require()
+
+
+@pytest.mark.parametrize(
+    ("written", "older"),
+    [
+        ("ID=debian\nVERSION_CODENAME=bookworm\n", True),
+        ("ID=debian\nVERSION_CODENAME=trixie\n", False),
+        ("ID=debian\n", False),
+        ("ID=ubuntu\nVERSION_CODENAME=noble\n", False),
+    ],
+)
+def test_only_an_older_debian_takes_a_package_of_a_later_one(
+    tmp_path: Path, *, written: str, older: bool
+) -> None:
+    """Everywhere else the ordinary package is asked for."""
+    listed = packages.read_packages("compose@trixie /bin/compose\n")
+    assert [one.release for one in listed] == ["trixie"]
+    release = tmp_path / "os-release"
+    release.write_text(written, encoding="utf-8")
+    assert is_older_than("trixie", release) is older
+
+
+def test_package_of_a_later_release_leaves_the_machine_s_lists_alone() -> None:
+    """It comes from the machine's own mirror, with lists of its own."""
+    ran: list[list[str]] = []
+    sources: list[str] = []
+
+    def run(command: list[str]) -> str:
+        ran.append(command)
+        for word in command:
+            folder = word.removeprefix("Dir::Etc::SourceParts=")
+            if folder != word and "update" in command:
+                sources.extend(
+                    path.read_text("utf-8") for path in Path(folder).iterdir()
+                )
+        listed = "http://other/ Other main\nhttp://mirror/debian/ Debian main\n"
+        return listed if "indextargets" in command else ""
+
+    install_from("trixie", "compose", run=run)
+    assert [text.splitlines()[1:3] for text in sources] == [
+        ["URIs: http://mirror/debian/", "Suites: trixie"]
+    ]
+    fetching = [command for command in ran if "apt-get" in command[:4]][1:]
+    assert len(fetching) == 2
+    assert all("Dir::Etc::SourceList=/dev/null" in command for command in fetching)
 
 
 def test_reports_are_summed_up_in_one_line(tmp_path: Path) -> None:
