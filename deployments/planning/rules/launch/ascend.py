@@ -40,7 +40,7 @@ def _drafter_in_graph(view: LaunchView) -> bool:
         'Add "enforce_eager": true to the speculative config; the target keeps its graph.'
     ),
     source="vllm-ascend#10196, #10700, #10005; vllm-ascend v0.23.0 sources, draft proposer",
-    versions="vllm-ascend before 0.23.0rc1",
+    versions=text("vllm-ascend before 0.23.0rc1"),
     platforms=ASCEND,
 )
 def draft_eager(view: LaunchView) -> Iterator[Hit]:
@@ -83,7 +83,7 @@ def draft_eager(view: LaunchView) -> Iterator[Hit]:
     ),
     fix=text("Add --enforce-eager, or use a later version."),
     source="vllm-ascend#2481, #8721, #5361; release notes v0.13.0rc2",
-    versions="vllm-ascend before 0.13.0rc2",
+    versions=text("vllm-ascend before 0.13.0rc2"),
     platforms=ASCEND,
 )
 def eagle3_graph(view: LaunchView) -> Iterator[Hit]:
@@ -113,7 +113,7 @@ def eagle3_graph(view: LaunchView) -> Iterator[Hit]:
         "Add --enforce-eager, or leave speculation out; W8A8 weights also bring speed."
     ),
     source="vllm-ascend#12983",
-    versions="vllm-ascend 0.21.0rc1 to 0.23.0",
+    versions=text("vllm-ascend 0.21.0rc1 to 0.23.0"),
     platforms=("ascend-310p",),
 )
 def small_chip_graph(view: LaunchView) -> Iterator[Hit]:
@@ -250,7 +250,7 @@ def dspark_sampling(view: LaunchView) -> Iterator[Hit]:
     ),
     fix=text("Leave --prefill-context-parallel-size out, or stay on 0.23.0."),
     source="vllm-ascend sources after v0.23.0, platform.py",
-    versions="vllm-ascend after 0.23.0",
+    versions=text("vllm-ascend after 0.23.0"),
     platforms=ASCEND,
 )
 def prefill_context(view: LaunchView) -> Iterator[Hit]:

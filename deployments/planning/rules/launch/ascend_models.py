@@ -128,7 +128,7 @@ def suffix_glm(view: LaunchView) -> Iterator[Hit]:
     ),
     fix=text("Turn FlashComm1 off."),
     source="vllm-ascend#9803, #8989",
-    versions="vllm-ascend before 0.23.0",
+    versions=text("vllm-ascend before 0.23.0"),
     platforms=ASCEND,
 )
 def flashcomm(view: LaunchView) -> Iterator[Hit]:
@@ -157,7 +157,7 @@ def flashcomm(view: LaunchView) -> Iterator[Hit]:
     ),
     fix=text("Draft 1 token, or use 0.23.0 or later."),
     source="vllm-ascend release notes v0.23.0, PR #10878",
-    versions="vllm-ascend before 0.23.0",
+    versions=text("vllm-ascend before 0.23.0"),
     platforms=ASCEND,
 )
 def sparse_parallel(view: LaunchView) -> Iterator[Hit]:

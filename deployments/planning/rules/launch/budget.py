@@ -62,7 +62,7 @@ def batched_tokens(view: LaunchView) -> Iterator[Hit]:
         "Raise max_num_batched_tokens, or lower max_num_seqs or num_speculative_tokens."
     ),
     source="vllm#50708: max_num_scheduled_tokens is set to a negative number",
-    versions="vLLM 0.20.0 to 0.26.0",
+    versions=text("vLLM 0.20.0 to 0.26.0"),
 )
 def scheduled(view: LaunchView) -> Iterator[Hit]:
     """Fires where slots times batch eat the budget, with defaults where flags are absent."""
@@ -139,7 +139,7 @@ def lora_budget(view: LaunchView) -> Iterator[Hit]:
     ),
     fix=text("Set max_num_seqs above twice num_speculative_tokens."),
     source="vllm#5302",
-    versions="V0 engine, up to vLLM 0.9.2",
+    versions=text("V0 engine, up to vLLM 0.9.2"),
 )
 def old_batch(view: LaunchView) -> Iterator[Hit]:
     """Fires on a batch of at most 2k in the old engine."""

@@ -173,7 +173,7 @@ def not_divisible(view: LaunchView) -> Iterator[Hit]:
         "Watch the acceptance rate by position and draft fewer where it falls off."
     ),
     source="vLLM 0.11.0 and later: multiple times of forward on same MTP layer",
-    versions="vLLM 0.11.0 and later",
+    versions=text("vLLM 0.11.0 and later"),
 )
 def layer_reused(view: LaunchView) -> Iterator[Hit]:
     """Fires on more tokens than layers where the catalog knows the layers."""
@@ -325,7 +325,7 @@ def small_target(view: LaunchView) -> Iterator[Hit]:
     summary=text("extract_hidden_states takes exactly one speculative token."),
     fix=text("Write 1."),
     source="vLLM sources, 0.17.0 to 0.33.0",
-    versions="vLLM 0.17.0 and later",
+    versions=text("vLLM 0.17.0 and later"),
 )
 def hidden_states(view: LaunchView) -> Iterator[Hit]:
     """Fires on extract_hidden_states with another count than 1."""

@@ -63,7 +63,7 @@ _GONE_ON_ASCEND = ("LLMDataDistCMgrConnector", "LLMDataDistConnector")
     summary=text("The engine version has no KV connector of that name."),
     fix=text("Use NixlConnector on GPUs and MooncakeConnectorV1 on Ascend."),
     source="vLLM sources 0.7.3 to 0.33.0 and vllm-ascend sources, registered connectors; vllm#44854",
-    versions="by connector",
+    versions=text("by connector"),
 )
 def connector(view: LaunchView) -> Iterator[Hit]:
     """Fires on unknown, removed and future connectors."""
@@ -192,7 +192,7 @@ def connector_missing(view: LaunchView) -> Iterator[Hit]:
     ),
     fix=text("Leave these keys out."),
     source="vLLM sources, 0.31.0 and 0.32.0",
-    versions="vLLM 0.32.0 and later",
+    versions=text("vLLM 0.32.0 and later"),
     platforms=("cuda", "rocm", "xpu"),
 )
 def removed_keys(view: LaunchView) -> Iterator[Hit]:
@@ -216,7 +216,7 @@ def removed_keys(view: LaunchView) -> Iterator[Hit]:
     summary=text("NIXL deprecates kv_both since vLLM 0.23.0."),
     fix=text("Write kv_producer on prefill and kv_consumer on decode."),
     source="vLLM 0.23.0 and later, sources",
-    versions="vLLM 0.23.0 and later",
+    versions=text("vLLM 0.23.0 and later"),
 )
 def role_both(view: LaunchView) -> Iterator[Hit]:
     """Fires on NIXL with kv_both."""

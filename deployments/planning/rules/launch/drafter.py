@@ -114,7 +114,7 @@ def eagle3_for_eagle(view: LaunchView) -> Iterator[Hit]:
     ),
     fix=text("Use vLLM 0.9.1 or later."),
     source="vllm#18906",
-    versions="up to vLLM 0.9.0",
+    versions=text("up to vLLM 0.9.0"),
 )
 def eagle3_early(view: LaunchView) -> Iterator[Hit]:
     """Fires on EAGLE-3 in 0.8.5 and 0.9.0."""
@@ -141,7 +141,7 @@ def eagle3_early(view: LaunchView) -> Iterator[Hit]:
     ),
     fix=text("Install arctic-inference==0.1.1 in the image."),
     source="vLLM 0.32.0, run: Arctic Inference is required for suffix decoding; vllm-ascend#5045",
-    versions="vLLM 0.11.1 and later",
+    versions=text("vLLM 0.11.1 and later"),
 )
 def package(view: LaunchView) -> Iterator[Hit]:
     """Fires on suffix decoding unless the input installs the package."""

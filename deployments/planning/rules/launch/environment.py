@@ -127,7 +127,7 @@ def unknown(view: LaunchView) -> Iterator[Hit]:
     summary=text("The variable exists in other versions of vLLM only."),
     fix=text("Leave it out."),
     source=SOURCES,
-    versions="by the first and last release that reads it",
+    versions=text("by the first and last release that reads it"),
 )
 def not_in_version(view: LaunchView) -> Iterator[Hit]:
     """Fires on a variable outside the releases that read it."""
@@ -170,7 +170,7 @@ def _release(text_: str) -> Version:
     ),
     fix=text("Leave VLLM_USE_V1 out."),
     source="vLLM sources, 0.9.2 and 0.10.0",
-    versions="vLLM 0.10.0 and later",
+    versions=text("vLLM 0.10.0 and later"),
 )
 def old_engine(view: LaunchView) -> Iterator[Hit]:
     """Fires on VLLM_USE_V1=0 in a version without V0."""

@@ -24,17 +24,6 @@ _NO_MTP = (
 _SIZE = re.compile(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)b(?![a-z])", re.IGNORECASE)
 _FOUR_BITS = re.compile(r"mxfp4|awq|gptq|int4|w4a16", re.IGNORECASE)
 _GEMMA4 = re.compile(r"gemma[-_]?4", re.IGNORECASE)
-_EAGLE3_SINCE = (
-    (re.compile(r"llama", re.IGNORECASE), (0, 8, 5)),
-    (re.compile(r"qwen", re.IGNORECASE), (0, 10, 1)),
-    (re.compile(r"minicpm|gpt[-_]?oss", re.IGNORECASE), (0, 11, 0)),
-    (re.compile(r"hunyuan|afmoe", re.IGNORECASE), (0, 16, 0)),
-    (re.compile(r"nemotron", re.IGNORECASE), (0, 17, 0)),
-    (re.compile(r"deepseek|kimi", re.IGNORECASE), (0, 18, 0)),
-    (re.compile(r"minimax|gemma[-_]?4", re.IGNORECASE), (0, 19, 0)),
-    (re.compile(r"laguna", re.IGNORECASE), (0, 21, 0)),
-    (re.compile(r"mistral|pixtral|granite|step|glm[-_]?5", re.IGNORECASE), (0, 22, 1)),
-)
 
 
 def last_part(model: str) -> str:
@@ -92,11 +81,3 @@ def billions(model: str) -> float | None:
     """Return the parameters in billions that the name states, ``None`` when it states none."""
     found = _SIZE.search(last_part(model))
     return float(found[1]) if found else None
-
-
-def eagle3_since(model: str) -> tuple[int, ...] | None:
-    """Return the vLLM release since which EAGLE-3 takes the family, ``None`` when unknown."""
-    for pattern, release in _EAGLE3_SINCE:
-        if pattern.search(model):
-            return release
-    return None

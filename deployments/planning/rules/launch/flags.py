@@ -135,7 +135,7 @@ def unknown_flag(view: LaunchView) -> Iterator[Hit]:
     ),
     fix=text("Leave it out, or use a version that has it."),
     source=SOURCES,
-    versions="by the profile of each version",
+    versions=text("by the profile of each version"),
 )
 def flag_by_version(view: LaunchView) -> Iterator[Hit]:
     """Fires on a flag that the judged version refuses."""
@@ -240,7 +240,7 @@ def repeated(view: LaunchView) -> Iterator[Hit]:
     summary=text("A flag takes one of a few words, and this is none of them."),
     fix=text("Use one of the words that the message names."),
     source=SOURCES,
-    versions="by the profile of each version",
+    versions=text("by the profile of each version"),
 )
 def unknown_choice(view: LaunchView) -> Iterator[Hit]:
     """Fires on a value outside the choices of the judged version."""

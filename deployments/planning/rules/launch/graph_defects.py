@@ -26,7 +26,7 @@ from deployments.planning.text import text
         "Use a later version, or a count whose k+1 divides or is divided by the tensor parallel size."
     ),
     source="vllm#29036",
-    versions="vLLM 0.11.1 and 0.11.2",
+    versions=text("vLLM 0.11.1 and 0.11.2"),
     platforms=("cuda", "rocm"),
 )
 def no_common_size(view: LaunchView) -> Iterator[Hit]:
@@ -57,7 +57,7 @@ def no_common_size(view: LaunchView) -> Iterator[Hit]:
     ),
     fix=text("Draft 3 tokens, or use a later version."),
     source="vllm#25647",
-    versions="vLLM 0.10.2 to 0.11.0",
+    versions=text("vLLM 0.10.2 to 0.11.0"),
 )
 def qwen3_next(view: LaunchView) -> Iterator[Hit]:
     """Fires on Qwen3-Next MTP with 2 tokens in the affected builds."""
@@ -85,7 +85,7 @@ def qwen3_next(view: LaunchView) -> Iterator[Hit]:
     ),
     fix=text("Use one count."),
     source="vllm-ascend#16637; vLLM 0.24.0 and later: Disabling num_speculative_tokens_per_batch_size",
-    versions="vLLM 0.24.0 and later",
+    versions=text("vLLM 0.24.0 and later"),
 )
 def by_batch(view: LaunchView) -> Iterator[Hit]:
     """Fires on the table with full graphs on Ascend, and with data parallelism anywhere."""

@@ -58,7 +58,7 @@ _BOOLEANS = (
     ),
     fix=text("Rename the key, or leave it out."),
     source=SOURCES,
-    versions="by the profile of each version",
+    versions=text("by the profile of each version"),
 )
 def unknown_key(view: LaunchView) -> Iterator[Hit]:
     """Fires on every key that the judged version does not know."""
@@ -178,7 +178,7 @@ def _is_whole(value: Json) -> bool:
         "Leave it out; VLLM_USE_V2_MODEL_RUNNER=0 brings the runner that reads it."
     ),
     source="vLLM 0.32.0 sources: no code under the V2 model runner reads it",
-    versions="vLLM 0.9.1 to 0.10.2, and 0.29.0 and later",
+    versions=text("vLLM 0.9.1 to 0.10.2, and 0.29.0 and later"),
     platforms=("cuda", "rocm"),
 )
 def eager_without_effect(view: LaunchView) -> Iterator[Hit]:

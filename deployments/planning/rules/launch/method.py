@@ -78,7 +78,7 @@ def _nearest(word: str, known: set[str]) -> str | None:
     summary=text("The engine version does not run the method yet, or no longer."),
     fix=text("Use a version that runs it, or another method."),
     source=SOURCES,
-    versions="by the profile of each version",
+    versions=text("by the profile of each version"),
 )
 def method_by_version(view: LaunchView) -> Iterator[Hit]:
     """Fires on a method or a spelling that the judged version refuses."""
@@ -190,7 +190,7 @@ def _spelling(view: LaunchView, written: str, severity: Severity) -> Hit:
     ),
     fix=text("Write mtp."),
     source="vLLM 0.11.0 and later: method is deprecated and replaced with mtp",
-    versions="vLLM 0.11.0 and later",
+    versions=text("vLLM 0.11.0 and later"),
 )
 def old_spelling(view: LaunchView) -> Iterator[Hit]:
     """Fires on an alias of mtp where mtp itself is known."""
@@ -284,7 +284,7 @@ def bracket_name(view: LaunchView) -> Iterator[Hit]:
         "Leave VLLM_USE_V2_MODEL_RUNNER out: the engine then takes the runner that fits."
     ),
     source="vLLM sources, unsupported features of the V2 model runner, 0.22.0 to 0.33.0",
-    versions="vLLM 0.22.0 and later",
+    versions=text("vLLM 0.22.0 and later"),
 )
 def second_runner(view: LaunchView) -> Iterator[Hit]:
     """Fires on the V2 runner with a method that it lacks, and on DSpark without it."""
@@ -327,7 +327,7 @@ def second_runner(view: LaunchView) -> Iterator[Hit]:
         "Use vLLM 0.11.0 or later, or serve the target with --speculative-config."
     ),
     source="vllm#25250",
-    versions="before vLLM 0.11.0",
+    versions=text("before vLLM 0.11.0"),
 )
 def speculators_ignored(view: LaunchView) -> Iterator[Hit]:
     """Fires on a speculators checkpoint in an old version."""

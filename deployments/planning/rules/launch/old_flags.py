@@ -33,7 +33,7 @@ from deployments.planning.text import text
     ),
     fix=text("Write one --speculative-config with a JSON object."),
     source="vLLM sources 0.8.0 and 0.8.5; run with 0.32.0: unrecognized arguments",
-    versions="vLLM 0.8.5 and later",
+    versions=text("vLLM 0.8.5 and later"),
 )
 def old_flags(view: LaunchView) -> Iterator[Hit]:
     """Fires on old flags: an error when a newer version is named, else worth knowing."""
@@ -79,7 +79,7 @@ def _modern(view: LaunchView, used: list[Argument]) -> tuple[Edit, ...]:
     ),
     fix=text("Keep one of them."),
     source="vLLM 0.22.1 and later: are mutually exclusive",
-    versions="vLLM 0.22.1 and later",
+    versions=text("vLLM 0.22.1 and later"),
 )
 def given_twice(view: LaunchView) -> Iterator[Hit]:
     """Fires on a key that is given in both ways."""
@@ -109,7 +109,7 @@ def given_twice(view: LaunchView) -> Iterator[Hit]:
     ),
     fix=text("Write one --speculative-config with a JSON object."),
     source=SOURCES,
-    versions="before vLLM 0.22.1",
+    versions=text("before vLLM 0.22.1"),
 )
 def early_shortcut(view: LaunchView) -> Iterator[Hit]:
     """Fires on a shortcut that the version does not have."""

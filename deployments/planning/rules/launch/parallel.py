@@ -35,7 +35,9 @@ _DAVINCI = re.compile(r"/dev/davinci\d+")
     ),
     fix=text("Use tensor parallelism instead, or leave speculation out."),
     source="vllm#52069, #52761, #57755, #49355, #14117",
-    versions="EAGLE and draft models before vLLM 0.30.0; MTP, DFlash and DSpark in all",
+    versions=text(
+        "EAGLE and draft models before vLLM 0.30.0; MTP, DFlash and DSpark in all"
+    ),
 )
 def pipeline(view: LaunchView) -> Iterator[Hit]:
     """Fires on more than one stage with drafting; a warning where 0.30 and later take it."""
@@ -118,7 +120,7 @@ def draft_ranks(view: LaunchView) -> Iterator[Hit]:
     ),
     fix=text("Leave draft_tensor_parallel_size out, or give the target's size."),
     source="vLLM sources: 'draft_tensor_parallel_size' and 'tensor_parallel_size' must be the same",
-    versions="vLLM 0.16.0 and later, V1 runner",
+    versions=text("vLLM 0.16.0 and later, V1 runner"),
 )
 def draft_model_ranks(view: LaunchView) -> Iterator[Hit]:
     """Fires on a draft model with one rank for a target with several."""

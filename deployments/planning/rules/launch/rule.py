@@ -7,7 +7,9 @@ from enum import StrEnum
 from deployments.planning.canonical import Json
 from deployments.planning.plan import Severity
 from deployments.planning.rules.launch.view import LaunchView
-from deployments.planning.text import Text
+from deployments.planning.text import Text, text
+
+ALL_VERSIONS = text("all versions")
 
 
 class EditKind(StrEnum):
@@ -59,7 +61,7 @@ class RuleCard:
     summary: Text
     fix: Text
     source: str
-    versions: str = "all"
+    versions: Text = ALL_VERSIONS
     platforms: tuple[str, ...] = ()
 
     def __call__(self, check: Check) -> "LaunchRule":

@@ -66,7 +66,7 @@ def async_refused(view: LaunchView) -> Iterator[Hit]:
     ),
     fix=text("Compare with drafting off before you keep it."),
     source="vLLM 0.14.0 to 0.33.0: will be disabled",
-    versions="vLLM 0.14.0 and later",
+    versions=text("vLLM 0.14.0 and later"),
 )
 def async_off(view: LaunchView) -> Iterator[Hit]:
     """Fires on such a method without the explicit flag."""
@@ -141,7 +141,7 @@ def tool_parser(view: LaunchView) -> Iterator[Hit]:
     ),
     fix=text("Draft 1 token, or use a later version."),
     source="vllm-ascend#7580",
-    versions="vllm-ascend up to 0.17.0",
+    versions=text("vllm-ascend up to 0.17.0"),
     platforms=("ascend",),
 )
 def tool_calls(view: LaunchView) -> Iterator[Hit]:
@@ -259,7 +259,7 @@ def overlap(view: LaunchView) -> Iterator[Hit]:
     summary=text("Adaptive verification does not go with LoRA."),
     fix=text("Leave enable_adaptive_verification out."),
     source="vLLM 0.28.0 and later, sources",
-    versions="vLLM 0.28.0 and later",
+    versions=text("vLLM 0.28.0 and later"),
 )
 def adaptive_lora(view: LaunchView) -> Iterator[Hit]:
     """Fires on both together."""

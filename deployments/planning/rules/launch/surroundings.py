@@ -303,7 +303,7 @@ def _fits(tag: str, chip: str) -> bool:
     ),
     fix=text("Write --model in front of it."),
     source="vLLM Dockerfiles, entrypoint 0.8.5 to 0.33.0",
-    versions="up to vLLM 0.11.0",
+    versions=text("up to vLLM 0.11.0"),
 )
 def model_as_word(view: LaunchView) -> Iterator[Hit]:
     """Fires on a model without --model for the old module."""

@@ -24,7 +24,7 @@ _MTP_LEFT_OUT = re.compile(r"[-_](?:no|without)[-_]?mtp", re.IGNORECASE)
     ),
     fix=text("Use a later version, or MTP where the model has it."),
     source="vLLM sources, EAGLE-3 target list 0.8.5 to 0.21.0 and interface 0.22.1 to 0.33.0",
-    versions="by family; GLM-4.5 to 4.7 in none",
+    versions=text("by family; GLM-4.5 to 4.7 in none"),
 )
 def eagle3_target(view: LaunchView) -> Iterator[Hit]:
     """Fires on targets outside the list of the judged version."""
@@ -40,7 +40,7 @@ def eagle3_target(view: LaunchView) -> Iterator[Hit]:
             start=view.spec_place,
         )
         return
-    since = families.eagle3_since(view.model)
+    since = eagle3_since(view.model)
     if since is None or view.ascend or view.engine.old or not view.vllm_before(*since):
         return
     yield Hit(
@@ -97,7 +97,7 @@ def no_mtp(view: LaunchView) -> Iterator[Hit]:
     ),
     fix=text("Name the assistant, such as google/gemma-4-31B-it-assistant."),
     source="vLLM 0.21.0 and later, sources; vllm-project/recipes, 2026-08-21",
-    versions="vLLM 0.21.0 and later",
+    versions=text("vLLM 0.21.0 and later"),
 )
 def assistant(view: LaunchView) -> Iterator[Hit]:
     """Fires on MTP for Gemma 4 without the assistant."""
