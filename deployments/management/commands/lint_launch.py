@@ -1,6 +1,7 @@
 """``manage.py lint_launch FILE``: is this command, script, ``docker run`` line or compose file right?"""
 
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -9,13 +10,32 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from deployments.management.input_files import UNUSABLE_INPUT, read_input
 from deployments.planning.catalog import parse_target_model
+from deployments.planning.container import ContainerSpec
 from deployments.planning.errors import PlanningError
+from deployments.planning.importing.restated import (
+    open_variables,
+    restated_containers,
+)
+from deployments.planning.launch.command import readable_command
+from deployments.planning.launch.compose import compose_file
+from deployments.planning.launch.script import launch_script
 from deployments.planning.rules.launch.fixer import diff_of, fixed_text
 from deployments.planning.rules.launch.known import KnownModels
 from deployments.planning.rules.launch.lint import LintReport, lint
 from deployments.planning.rules.launch.settings import LintSettings
 from deployments.services.catalog import shipped_documents
 from deployments.telemetry.logs.reader import read_log
+
+
+def _commands(specs: Sequence[ContainerSpec]) -> str:
+    return "".join(f"{readable_command(one.command)}\n" for one in specs)
+
+
+FORMS: dict[str, Callable[[Sequence[ContainerSpec]], str]] = {
+    "command": _commands,
+    "compose": compose_file,
+    "script": launch_script,
+}
 
 
 class Command(BaseCommand):
@@ -37,6 +57,13 @@ class Command(BaseCommand):
             help="write the corrected input in its place (- writes it to standard output)",
         )
 
+        parser.add_argument(
+            "--as",
+            dest="form",
+            choices=tuple(FORMS),
+            help="print the launch in another form instead of the verdict",
+        )
+
     def handle(self, *_args: Any, **options: Any) -> None:
         """Judge and answer; exit code 1 when a finding is an error."""
         try:
@@ -48,7 +75,9 @@ class Command(BaseCommand):
             report = lint(read_input(options["file"]), chosen, _catalog())
         except PlanningError as error:
             raise CommandError(str(error), returncode=UNUSABLE_INPUT) from error
-        if options["fix"]:
+        if options["form"]:
+            self._restate(report, options["form"])
+        elif options["fix"]:
             self._fix(report, options)
         elif options["json"]:
             self.stdout.write(json.dumps(_document(report), allow_nan=False))
@@ -56,6 +85,21 @@ class Command(BaseCommand):
             self.stdout.write("\n".join(_sentences(report)))
         if report.verdict == "reject":
             raise SystemExit(1)
+
+    def _restate(self, report: LintReport, form: str) -> None:
+        launches = report.source.launches
+        if not launches:
+            raise CommandError(
+                "The input starts no server; there is nothing to write in another form.",
+                returncode=UNUSABLE_INPUT,
+            )
+        self.stdout.write(FORMS[form](restated_containers(launches)), ending="")
+        names = sorted({name for one in launches for name in open_variables(one)})
+        if names:
+            listed = ", ".join(names)
+            self.stderr.write(
+                f"A container does not expand {listed}; write the values themselves."
+            )
 
     def _fix(self, report: LintReport, options: dict[str, Any]) -> None:
         name = options["file"]

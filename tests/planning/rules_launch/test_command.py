@@ -136,3 +136,27 @@ def test_a_missing_file_is_exit_code_two(tmp_path: Path) -> None:
     with pytest.raises(CommandError) as caught:
         call_command("lint_launch", str(tmp_path / "nothing"))
     assert caught.value.returncode == 2
+
+
+@pytest.mark.parametrize("form", ["command", "compose", "script"])
+def test_a_launch_is_written_in_another_form(launch: Path, form: str) -> None:
+    code, written = run(launch, "--as", form)
+    assert code == 0
+    again = launch.with_name(f"again-{form}")
+    again.write_text(written, encoding="utf-8")
+    first, second = answered(launch)["launches"][0], answered(again)["launches"][0]
+    assert second["flags"] == first["flags"]
+    assert second["model"] == "M"
+
+
+def test_two_servers_in_another_form_get_two_names(launch: Path) -> None:
+    launch.write_text(GOOD + GOOD, encoding="utf-8")
+    written = run(launch, "--as", "compose")[1]
+    assert "  launch:\n" in written
+    assert '  "launch-2":\n' in written
+
+
+def test_an_input_without_a_server_has_no_other_form(launch: Path) -> None:
+    launch.write_text("ls\n", encoding="utf-8")
+    with pytest.raises(CommandError, match="starts no server"):
+        run(launch, "--as", "script")
