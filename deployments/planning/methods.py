@@ -5,7 +5,6 @@ from enum import StrEnum
 
 from deployments.planning.errors import PlanningError
 from deployments.planning.text import Text, text
-from deployments.planning.versions import Version
 
 VLLM_SOURCES = "vLLM sources, 0.8.5 to 0.33.0"
 ASCEND_MAX_TOKENS_PER_STEP = 16
@@ -41,8 +40,7 @@ class Need(StrEnum):
 class MethodFacts:
     """What is true of a method whatever the model.
 
-    ``since`` and ``until`` are vLLM releases, ``until`` being the last that runs it;
-    ``since_ascend`` is the vllm-ascend release, ``None`` when there is none.
+    Since and until when a release runs it is in the engine profiles (``engines/lives.py``).
     ``async_scheduling`` is false where the method turns it off.
     """
 
@@ -50,9 +48,6 @@ class MethodFacts:
     title: Text | str
     drafter_noun: Text
     need: Need
-    since: Version
-    since_ascend: Version | None
-    until: Version | None = None
     on_cpu: bool = True
     async_scheduling: bool = True
     smallest_count: int = 1
@@ -61,42 +56,30 @@ class MethodFacts:
     source: str = VLLM_SOURCES
 
 
-def _v(*numbers: int) -> Version:
-    return Version(numbers)
-
-
 _FACTS = (
     MethodFacts(
         method=Method.MTP,
         title="MTP",
         drafter_noun=text("MTP layers"),
         need=Need.MTP_WEIGHTS,
-        since=_v(0, 9, 0),
-        since_ascend=_v(0, 9, 1),
     ),
     MethodFacts(
         method=Method.EAGLE3,
         title="EAGLE-3",
         drafter_noun=text("EAGLE-3 head"),
         need=Need.DRAFTER,
-        since=_v(0, 9, 1),
-        since_ascend=_v(0, 11, 0),
     ),
     MethodFacts(
         method=Method.EAGLE,
         title="EAGLE",
         drafter_noun=text("EAGLE head"),
         need=Need.DRAFTER,
-        since=_v(0, 8, 5),
-        since_ascend=_v(0, 11, 0),
     ),
     MethodFacts(
         method=Method.DFLASH,
         title="DFlash",
         drafter_noun=text("DFlash module"),
         need=Need.DRAFTER,
-        since=_v(0, 20, 0),
-        since_ascend=Version((0, 19, 1), (0, 1)),
         on_cpu=False,
         default_count=15,
     ),
@@ -105,8 +88,6 @@ _FACTS = (
         title="DSpark",
         drafter_noun=text("DSpark module"),
         need=Need.DRAFTER,
-        since=_v(0, 25, 1),
-        since_ascend=_v(0, 24, 0),
         on_cpu=False,
         smallest_count=5,
         default_count=7,
@@ -116,16 +97,12 @@ _FACTS = (
         title=text("Draft model"),
         drafter_noun=text("draft model"),
         need=Need.DRAFTER,
-        since=_v(0, 16, 0),
-        since_ascend=_v(0, 22, 1),
     ),
     MethodFacts(
         method=Method.SUFFIX,
         title="Suffix",
         drafter_noun=text("drafter"),
         need=Need.PACKAGE,
-        since=_v(0, 11, 1),
-        since_ascend=_v(0, 13, 0),
         async_scheduling=False,
         package="arctic-inference",
     ),
@@ -134,8 +111,6 @@ _FACTS = (
         title="N-gram",
         drafter_noun=text("drafter"),
         need=Need.NOTHING,
-        since=_v(0, 8, 5),
-        since_ascend=_v(0, 9, 1),
         async_scheduling=False,
     ),
     MethodFacts(
@@ -143,8 +118,6 @@ _FACTS = (
         title=text("N-gram on the device"),
         drafter_noun=text("drafter"),
         need=Need.NOTHING,
-        since=_v(0, 18, 0),
-        since_ascend=_v(0, 22, 1),
         on_cpu=False,
     ),
     MethodFacts(
@@ -152,9 +125,6 @@ _FACTS = (
         title="Medusa",
         drafter_noun=text("Medusa heads"),
         need=Need.DRAFTER,
-        since=_v(0, 8, 5),
-        since_ascend=Version((0, 14, 0), (0, 1)),
-        until=_v(0, 32, 0),
         async_scheduling=False,
     ),
     MethodFacts(
@@ -162,26 +132,36 @@ _FACTS = (
         title="MLP speculator",
         drafter_noun=text("MLP speculator"),
         need=Need.DRAFTER,
-        since=_v(0, 8, 5),
-        since_ascend=None,
-        until=_v(0, 9, 2),
         async_scheduling=False,
     ),
 )
 FACTS: dict[Method, MethodFacts] = {facts.method: facts for facts in _FACTS}
 
-MTP_SPELLING_SINCE = _v(0, 11, 0)
+RECOGNISED = {
+    "custom_class": text("it runs a Python class of your own"),
+    "extract_hidden_states": text("it collects training data and drafts nothing"),
+}
+"""Values of ``method`` that are read in a launch and never planned (vLLM 0.17.0 and later)."""
 
 
 def normalise_method(spelling: str) -> Method:
     """Return the method that a spelling means; every ``*_mtp`` is ``mtp`` (vLLM 0.11.0+).
 
     Raises:
-        PlanningError: no engine knows it.
+        PlanningError: no engine knows it, or it is one that the panel does not plan with.
     """
-    lowered = spelling.strip().lower().replace("-", "_")
+    lowered = spelling.strip().strip("[]").lower().replace("-", "_")
     if lowered.endswith("_mtp"):
         return Method.MTP
+    if lowered in RECOGNISED:
+        raise PlanningError(
+            text(
+                "{spelling} is a method that this panel reads in a launch but does not plan with: "
+                "{why}. Use auto, off or another method.",
+                spelling=lowered,
+                why=RECOGNISED[lowered],
+            )
+        )
     try:
         return Method(lowered)
     except ValueError as error:
@@ -193,10 +173,3 @@ def normalise_method(spelling: str) -> Method:
                 known=known,
             )
         ) from error
-
-
-def spelling_for(method: Method, vllm: Version) -> str:
-    """Return how a vLLM release wants the method spelt: ``deepseek_mtp`` before 0.11.0."""
-    if method is Method.MTP and vllm < MTP_SPELLING_SINCE:
-        return "deepseek_mtp"
-    return method.value

@@ -6,7 +6,6 @@ from deployments.planning.container import NetworkMode, PortMapping
 from deployments.planning.containers import Parts, container_for, ready_deadline
 from deployments.planning.context import HostTrouble, PlanContext, RoleSettings
 from deployments.planning.engines.profile import VLLM_ASCEND
-from deployments.planning.methods import spelling_for
 from deployments.planning.placement import HostBook, take_ports_everywhere
 from deployments.planning.plan import ExpectedSpeculation, PlannedReplica, Role
 from deployments.planning.platforms.platform import Beyond, ContainerNeeds, Placement
@@ -163,7 +162,7 @@ def _expected(
     if speculative is None:
         return None
     return ExpectedSpeculation(
-        method=spelling_for(speculative.method, context.profile.vllm),
+        method=context.profile.spell(speculative.method, speculative.target_model_type),
         num_speculative_tokens=speculative.num_speculative_tokens,
     )
 

@@ -103,6 +103,7 @@ def _speculative(context: PlanContext, count: Count | None) -> SpeculativeConfig
         prompt_lookup_max=PROMPT_LOOKUP_MAX
         if FACTS[method].need is Need.NOTHING
         else None,
+        target_model_type=context.model.model_type,
     )
 
 

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 from deployments.planning.catalog import Checkpoint, Drafter, TargetModel
 from deployments.planning.counts import Count, recommended
-from deployments.planning.engines.profile import EngineProfile
+from deployments.planning.engines.eagle3 import eagle3_since
+from deployments.planning.engines.lives import why_unsupported
+from deployments.planning.engines.profile import VLLM, EngineProfile
 from deployments.planning.methods import FACTS, Method, Need
 from deployments.planning.plan import MethodVerdict, Role
 from deployments.planning.platforms.platform import Platform
@@ -95,28 +97,6 @@ def _closed(asked: Question, method: Method, drafter: Drafter | None) -> Text | 
             return None
 
 
-def why_unsupported(profile: EngineProfile, method: Method) -> Text | None:
-    """Say why an engine version does not run a method, ``None`` when it does."""
-    if method in profile.methods:
-        return None
-    facts = FACTS[method]
-    if facts.until is not None and profile.vllm > facts.until:
-        return text(
-            "{engine} {version} no longer runs {method}; {until} was the last vLLM release that "
-            "did.",
-            engine=profile.engine,
-            version=profile.version,
-            method=facts.title,
-            until=str(facts.until),
-        )
-    return text(
-        "{engine} {version} does not run {method} yet.",
-        engine=profile.engine,
-        version=profile.version,
-        method=facts.title,
-    )
-
-
 def why_no_mtp(asked: Question) -> Text | None:
     """Say why the checkpoint cannot draft with MTP, ``None`` when nothing speaks against it."""
     model, checkpoint = asked.model, asked.checkpoint
@@ -154,8 +134,9 @@ def _closed_drafter(
             version=asked.profile.version,
             model=model.name,
         )
-    if drafter is not None:
-        return None
+    too_old = _eagle3_too_old(asked) if method is Method.EAGLE3 else None
+    if too_old is not None or drafter is not None:
+        return too_old
     elsewhere = [one for one in model.drafters if one.method is method]
     if not elsewhere:
         return text(
@@ -177,6 +158,23 @@ def _closed_drafter(
         model=model.name,
         platforms=", ".join(where),
         checkpoints=", ".join(limits),
+    )
+
+
+def _eagle3_too_old(asked: Question) -> Text | None:
+    """Releases before 0.22.1 take EAGLE-3 for listed architectures only (vLLM sources)."""
+    since = eagle3_since(asked.model.name)
+    if asked.profile.engine != VLLM or since is None:
+        return None
+    if asked.profile.vllm.release >= since:
+        return None
+    return text(
+        "{engine} {version} does not take EAGLE-3 for {model} yet; {since} is the first release "
+        "that does.",
+        engine=asked.profile.engine,
+        version=asked.profile.version,
+        model=asked.model.name,
+        since=".".join(map(str, since)),
     )
 
 

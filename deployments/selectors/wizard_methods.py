@@ -8,6 +8,8 @@ from django.utils.translation import gettext as _
 from deployments.planning.catalog import Drafter
 from deployments.planning.catalog import TargetModel as CatalogEntry
 from deployments.planning.decision import OFF
+from deployments.planning.engines.definition import ENGINES
+from deployments.planning.engines.lives import method_lives
 from deployments.planning.errors import PlanningError
 from deployments.planning.expectation import Situation
 from deployments.planning.methods import FACTS, Method, MethodFacts, Need
@@ -245,9 +247,18 @@ def _evidence(card: MethodCard) -> str:
 def _since(card: MethodCard) -> str:
     if card.method == OFF:
         return ""
-    facts = FACTS[Method(card.method)]
-    ascend = facts.since_ascend or _("never")
-    return f"vllm {facts.since}, vllm-ascend {ascend} ({facts.source})"
+    method = Method(card.method)
+    parts = []
+    for engine in ENGINES:
+        lives = method_lives(engine, method)
+        spans = [
+            _("%(first)s to %(last)s") % {"first": one.first, "last": one.last}
+            if one.last
+            else one.first
+            for one in lives
+        ]
+        parts.append(f"{engine} {', '.join(spans) or _('never')}")
+    return f"{'; '.join(parts)} ({FACTS[method].source})"
 
 
 def _tokens_per_step(card: MethodCard) -> str:

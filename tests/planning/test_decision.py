@@ -103,6 +103,13 @@ def test_closed_method_says_why(
     assert told in verdict.because
 
 
+def test_head_is_closed_on_releases_before_its_architecture() -> None:
+    answer = recommend(shipped("gpt-oss-120b"), "nvidia", engine="vllm==0.10.2")
+    verdict = next(one for one in answer.decision.methods if one.method == "eagle3")
+    assert not verdict.open
+    assert "0.11.0 is the first release that does" in verdict.because
+
+
 def test_unchecked_weights_are_not_claimed() -> None:
     decision = _decision("GLM-5.2", "nvidia", "nvfp4")
     assert decision.path[0].answer == "Not known"
@@ -222,4 +229,4 @@ def test_head_that_the_version_refuses_is_found_but_closed() -> None:
     )
     step = decide(asked).path[1]
     assert step.answer == "Yes, but closed"
-    assert "does not run EAGLE-3 yet" in step.because
+    assert "does not run EAGLE-3, although the release does" in step.because

@@ -403,6 +403,18 @@ def test_capture_sizes_are_read_from_a_persons_compilation_config(
     assert ("CAPTURE_SIZES_NOT_MULTIPLES" in codes(made)) is told
 
 
+def test_count_that_the_mtp_layers_do_not_divide_is_an_error() -> None:
+    three = replace(shipped(GLM), mtp_layers=3)
+
+    def made(count: int) -> set[str]:
+        choice = SpeculationChoice(num_speculative_tokens=count)
+        spec = combined(GLM, "gpu-1", checkpoint="fp8", speculation=choice)
+        return codes(make_plan(spec, three, [gpu()], ClusterSettings()))
+
+    assert "COUNT_NOT_DIVISIBLE" in made(5)
+    assert "COUNT_NOT_DIVISIBLE" not in made(6) | made(2)
+
+
 def test_documented_need_of_a_platform_replaces_the_published_sum() -> None:
     made = plan(combined(GLM, "a", checkpoint="bf16"), a3("a"))
     assert "BELOW_DOCUMENTED_HARDWARE" in codes(made)

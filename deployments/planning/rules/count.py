@@ -22,6 +22,7 @@ def count_rules(context: PlanContext) -> Iterator[Finding]:
         if settings.speculative is not None:
             yield from _too_many(context, settings)
             yield from _too_few(settings, method)
+            yield from _not_divisible(context, settings)
     yield from _layer_reused(context, method)
     yield from _claims(context, method)
     yield from _differing(context, method)
@@ -67,6 +68,29 @@ def _too_few(settings: RoleSettings, method: Method) -> Iterator[Finding]:
         ),
         fix=text("Draft {default_count} tokens.", default_count=facts.default_count),
         source="vllm-ascend documentation, speculative decoding guide",
+        evidence=settings.role.value,
+    )
+
+
+def _not_divisible(context: PlanContext, settings: RoleSettings) -> Iterator[Finding]:
+    layers, drafted = context.model.mtp_layers, settings.num_speculative_tokens
+    if context.method is not Method.MTP or not layers or drafted <= layers:
+        return
+    if drafted % layers == 0:
+        return
+    yield Finding(
+        code="COUNT_NOT_DIVISIBLE",
+        category="k-limit",
+        severity=Severity.ERROR,
+        message=text(
+            "{drafted} drafted tokens are no multiple of the {layers} MTP layers of {model}; the "
+            "engine refuses that.",
+            drafted=drafted,
+            layers=layers,
+            model=context.model.name,
+        ),
+        fix=text("Draft {fewer} tokens.", fewer=drafted - drafted % layers),
+        source="vLLM sources, 0.8.5 to 0.33.0: must be divisible by n_predict",
         evidence=settings.role.value,
     )
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from deployments.planning.context import PlanContext
 from deployments.planning.decision import AUTO
+from deployments.planning.engines.lives import why_unsupported
 from deployments.planning.methods import FACTS, Method, Need
 from deployments.planning.plan import Finding, Severity
 from deployments.planning.text import text
-from deployments.planning.verdict import why_unsupported
 
 CATEGORIES = {
     Need.MTP_WEIGHTS: "missing-weights",

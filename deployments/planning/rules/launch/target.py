@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from deployments.planning.engines.eagle3 import eagle3_since
 from deployments.planning.methods import Method
 from deployments.planning.plan import Severity
 from deployments.planning.rules.launch import families
