@@ -6,56 +6,26 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-import yaml
 from django.core.management.base import BaseCommand, CommandError
 
+from deployments.management.model_files import (
+    ModelFiles,
+    asked_answer,
+    asked_lines,
+    with_root,
+)
 from deployments.planning.answers import plan_answer
-from deployments.planning.canonical import Json
-from deployments.planning.catalog import find_target_model
 from deployments.planning.deployment_spec import parse_deployment_spec
 from deployments.planning.errors import PlanningError
 from deployments.planning.launch.command import readable_command
 from deployments.planning.launch.files import launch_files
+from deployments.planning.model_config.reading import Open
 from deployments.planning.plan import Plan, RoleMemory
 from deployments.planning.planner import make_plan
-from deployments.planning.sizing.index import total_size, with_size
-from deployments.services.catalog import shipped_documents
+from deployments.planning.spec_text import read_spec
 
 UNUSABLE = 2
 LARGEST_SPEC = 256 << 10
-
-
-class StrictLoader(yaml.SafeLoader):
-    """YAML without surprises: duplicate keys and aliases are refused, decimals stay text."""
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        """Refuse aliases, which can blow a small file up."""
-        if self.check_event(yaml.AliasEvent):
-            raise PlanningError("The spec uses a YAML alias; write the value out.")
-        return super().compose_node(parent, index)
-
-    def construct_mapping(
-        self,
-        node: yaml.MappingNode,
-        deep: bool = False,  # noqa: FBT001, FBT002 - PyYAML's own
-    ) -> dict[Any, Any]:
-        """Build a mapping, refusing a key that comes twice."""
-        keys = [key.value for key, _value in node.value]
-        for key in keys:
-            if keys.count(key) > 1:
-                line = node.start_mark.line + 1
-                raise PlanningError(
-                    f"The key {key!r} comes twice in the block at line {line}."
-                )
-        return super().construct_mapping(node, deep=deep)
-
-
-def _decimal(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> str:
-    return str(loader.construct_scalar(node))
-
-
-for _tag in ("float", "timestamp"):
-    StrictLoader.add_constructor(f"tag:yaml.org,2002:{_tag}", _decimal)
 
 
 class Command(BaseCommand):
@@ -71,24 +41,32 @@ class Command(BaseCommand):
             "--output", help="write one folder per host into this directory"
         )
         parser.add_argument(
+            "--config-json",
+            metavar="FILE",
+            help="config.json of the spec's model, which may then be a path",
+        )
+        parser.add_argument(
+            "--index-json",
             "--weights-index",
             metavar="FILE",
-            help="model.safetensors.index.json of the spec's checkpoint, for its exact size",
+            help="model.safetensors.index.json of the spec's checkpoint: exact size, MTP tensors",
         )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         """Plan, print, write; exit 1 with error findings, 2 for unusable input."""
         try:
-            plan = _plan(_text(options["spec"]), options["weights_index"])
+            files = ModelFiles(options["config_json"], options["index_json"])
+            plan, asked = _plan(_text(options["spec"]), files)
         except PlanningError as error:
             raise CommandError(str(error), returncode=UNUSABLE) from error
         if options["output"]:
             _write(plan, Path(options["output"]))
         if options["json"]:
-            self.stdout.write(json.dumps(plan_answer(plan), ensure_ascii=False))
+            answer = {**plan_answer(plan), "asked": asked_answer(asked)}
+            self.stdout.write(json.dumps(answer, ensure_ascii=False))
         else:
-            self.stdout.write(_summary(plan))
+            self.stdout.write("\n".join((*asked_lines(asked), _summary(plan))))
         if not plan.can_submit:
             sys.exit(1)
 
@@ -108,44 +86,10 @@ def _text(name: str) -> str:
         raise PlanningError("The spec is not UTF-8 text.") from error
 
 
-def _document(text: str) -> Json:
-    loader = StrictLoader(text)
-    try:
-        document: Json = loader.get_single_data()
-    except PlanningError:
-        raise
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        place = f" at line {mark.line + 1}" if mark is not None else ""
-        problem = getattr(error, "problem", None) or "it is not YAML"
-        raise PlanningError(f"The spec cannot be read{place}: {problem}.") from error
-    except (RecursionError, ValueError) as error:
-        raise PlanningError(
-            "The spec cannot be read: a value is out of range."
-        ) from error
-    finally:
-        loader.dispose()
-    return document
-
-
-def _plan(text: str, weights_index: str | None) -> Plan:
-    spec, hosts, settings = parse_deployment_spec(_document(text))
-    model = find_target_model(shipped_documents(), spec.model)
-    if weights_index is not None:
-        if spec.checkpoint is None:
-            raise PlanningError(
-                "--weights-index needs a spec that names its checkpoint."
-            )
-        model = with_size(model, spec.checkpoint, _size(Path(weights_index)))
-    return make_plan(spec, model, hosts, settings)
-
-
-def _size(index: Path) -> int:
-    try:
-        document: Json = json.loads(index.read_bytes())
-    except (OSError, ValueError) as error:
-        raise PlanningError(f"The weights' index {index} cannot be read.") from error
-    return total_size(document)
+def _plan(text: str, files: ModelFiles) -> tuple[Plan, tuple[Open, ...]]:
+    spec, hosts, settings = parse_deployment_spec(read_spec(text))
+    model, asked = files.target(spec.model, spec.checkpoint)
+    return make_plan(spec, model, with_root(hosts, spec.model), settings), asked
 
 
 def _memory(memory: RoleMemory) -> str:

@@ -6,14 +6,13 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from deployments.planning.catalog import find_target_model
+from deployments.management.model_files import ModelFiles, asked_answer, asked_lines
 from deployments.planning.errors import PlanningError
 from deployments.planning.recommendation import (
     Recommendation,
     recommend,
     recommendation_answer,
 )
-from deployments.services.catalog import shipped_documents
 
 UNUSABLE = 2
 
@@ -26,8 +25,20 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
-        parser.add_argument("model", help="catalog id, such as zai-org/GLM-5.2")
+        parser.add_argument(
+            "model", help="catalog id, such as zai-org/GLM-5.2, or a path"
+        )
         parser.add_argument("--platform", required=True, help="nvidia, ascend-a3, ...")
+        parser.add_argument(
+            "--config-json",
+            metavar="FILE",
+            help="config.json of the model, which may then be a path",
+        )
+        parser.add_argument(
+            "--index-json",
+            metavar="FILE",
+            help="model.safetensors.index.json, which shows whether the MTP tensors exist",
+        )
         parser.add_argument("--checkpoint")
         parser.add_argument("--engine", help="such as vllm==0.32.0")
         parser.add_argument("--concurrency", type=int, help="requests served at once")
@@ -35,9 +46,11 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         """Decide and print; exit 2 for unusable input."""
+        files = ModelFiles(options["config_json"], options["index_json"])
         try:
+            model, asked = files.target(options["model"], options["checkpoint"])
             given = recommend(
-                find_target_model(shipped_documents(), options["model"]),
+                model,
                 options["platform"],
                 checkpoint=options["checkpoint"],
                 engine=options["engine"],
@@ -46,9 +59,10 @@ class Command(BaseCommand):
             raise CommandError(str(error), returncode=UNUSABLE) from error
         if options["json"]:
             answer = recommendation_answer(given, options["concurrency"])
+            answer = {**answer, "asked": asked_answer(asked)}
             self.stdout.write(json.dumps(answer, ensure_ascii=False))
         else:
-            self.stdout.write(_summary(given))
+            self.stdout.write("\n".join((*asked_lines(asked), _summary(given))))
 
 
 def _summary(given: Recommendation) -> str:

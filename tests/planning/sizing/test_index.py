@@ -38,7 +38,7 @@ def answer(folder: Path, index: str) -> dict[str, object]:
 
 def test_the_size_of_the_index_is_taken_and_called_known(tmp_path: Path) -> None:
     memory = answer(
-        tmp_path, '{"metadata": {"total_size": 16060522496}, "weight_map": {}}'
+        tmp_path, '{"metadata": {"total_size": 16060522496}, "weight_map": {"w": "f"}}'
     )
     assert memory["weights_bytes"] == 16_060_522_496
     basis = memory["basis"]

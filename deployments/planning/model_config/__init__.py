@@ -1,0 +1,1 @@
+"""What a model is, read from its config.json and the index of its weights."""
