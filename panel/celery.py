@@ -1,4 +1,4 @@
-"""The Celery application: two queues, and the four tasks that repeat for ever."""
+"""The Celery application: two queues, and the tasks that repeat for ever."""
 
 import os
 
@@ -24,6 +24,8 @@ app.conf.beat_schedule = {
         ("poll_logs", 5),
         ("observe_hosts", 15),
         ("poll_log_tails", 2),
+        ("roll_up", 30),
+        ("forget_old", 300),
     )
 }
 app.autodiscover_tasks(["deployments"])

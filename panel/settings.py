@@ -129,6 +129,14 @@ CACHES = {
     }
 }
 
+# How long acceptance history is kept, in days (0 is for ever), and when silence is worth a word
+
+SAMPLES_KEPT_DAYS = env.integer("SAMPLES_KEPT_DAYS", default=14)
+MINUTES_KEPT_DAYS = env.integer("MINUTES_KEPT_DAYS", default=30)
+HOURS_KEPT_DAYS = env.integer("HOURS_KEPT_DAYS", default=400)
+DAYS_KEPT_DAYS = env.integer("DAYS_KEPT_DAYS", default=0)
+STALE_AFTER_SECONDS = env.integer("STALE_AFTER_SECONDS", default=180, minimum=60)
+
 # People
 
 AUTH_USER_MODEL = "deployments.User"

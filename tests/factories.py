@@ -414,6 +414,59 @@ class AcceptanceSampleFactory(DjangoModelFactory[models.AcceptanceSample]):
     window_s = 10.0
 
 
+class MinuteRollupFactory(DjangoModelFactory[models.MinuteRollup]):
+    """A minute with one window of 406 of 609 tokens in 203 drafts."""
+
+    class Meta:
+        model = models.MinuteRollup
+
+    replica = SubFactory(ReplicaFactory)
+    deployment = LazyAttribute(lambda row: row.replica.release.deployment)
+    start_s = 1_795_800_000
+    positions = LazyAttribute(lambda row: len(row.per_position))
+    accepted = 406
+    drafted = 609
+    num_drafts = 203
+    per_position = LazyFunction(lambda: [183, 132, 91])
+    windows = 1
+    newest_ns = LazyAttribute(lambda row: (row.start_s + 10) * 10**9)
+
+
+class HourRollupFactory(MinuteRollupFactory):
+    """The same as an hour."""
+
+    class Meta:
+        model = models.HourRollup
+
+    start_s = 1_795_798_800
+
+
+class DayRollupFactory(MinuteRollupFactory):
+    """The same as a day."""
+
+    class Meta:
+        model = models.DayRollup
+
+    start_s = 1_795_737_600
+
+
+class RollupRoundFactory(DjangoModelFactory[models.RollupRound]):
+    """The only row of its table."""
+
+    class Meta:
+        model = models.RollupRound
+
+
+class AcceptanceStandingFactory(DjangoModelFactory[models.AcceptanceStanding]):
+    """A deployment that was heard of just now and never judged."""
+
+    class Meta:
+        model = models.AcceptanceStanding
+
+    deployment = SubFactory(DeploymentFactory)
+    heard_at = LazyFunction(timezone.now)
+
+
 def member(team: models.Team, name: str, *roles: models.TeamRole) -> models.User:
     """A person of the team with exactly these roles."""
     user = UserFactory.create(username=name)

@@ -22,6 +22,18 @@ from deployments.models.release import (
     Replica,
     ReplicaState,
 )
+from deployments.models.rollup import (
+    DAY_S,
+    HOUR_S,
+    MINUTE_S,
+    AcceptanceStanding,
+    DayRollup,
+    HourRollup,
+    MinuteRollup,
+    Rollup,
+    RollupRound,
+    Standing,
+)
 from deployments.models.saved_view import SavedView, TableKey
 from deployments.models.team import Membership, RoleGrant, Team, TeamRole
 from deployments.models.telemetry import AcceptanceSample, LogCursor, LogGap
@@ -29,9 +41,13 @@ from deployments.models.user import Density, Theme, User
 
 __all__ = [
     "CHANGING_STATES",
+    "DAY_S",
     "FINAL_STATES",
+    "HOUR_S",
+    "MINUTE_S",
     "MOST_TAIL_LINES",
     "AcceptanceSample",
+    "AcceptanceStanding",
     "Approval",
     "ApprovalRequest",
     "Booking",
@@ -40,6 +56,7 @@ __all__ = [
     "Command",
     "CommandKind",
     "CommandState",
+    "DayRollup",
     "Decision",
     "Density",
     "Deployment",
@@ -47,12 +64,14 @@ __all__ = [
     "Drafter",
     "EventKind",
     "Host",
+    "HourRollup",
     "LogCursor",
     "LogGap",
     "LogRequest",
     "LogRun",
     "LogTail",
     "Membership",
+    "MinuteRollup",
     "Plan",
     "Platform",
     "Reachability",
@@ -64,7 +83,10 @@ __all__ = [
     "RequestState",
     "Revision",
     "RoleGrant",
+    "Rollup",
+    "RollupRound",
     "SavedView",
+    "Standing",
     "TableKey",
     "TargetModel",
     "Team",

@@ -82,7 +82,8 @@ class AcceptanceSample(Row):
 
     ``timestamp_ns`` is the engine's time stamp of the log line, ``sequence`` its place among lines
     of that time stamp. ``per_position`` lists accepted counts by draft position. ``num_drafts`` and
-    ``window_s`` are ``None`` when the line does not say.
+    ``window_s`` are ``None`` when the line does not say. ``rolled_up`` says that the roll-ups hold
+    it: it is set in the transaction that adds it to them, so a sample is in exactly one place.
     """
 
     TEAM_PATH = "deployment__cluster__team"
@@ -105,6 +106,7 @@ class AcceptanceSample(Row):
     per_position = models.JSONField(default=list, blank=True)
     num_speculative_tokens = models.PositiveIntegerField(null=True, blank=True)
     window_s = models.FloatField(null=True, blank=True)
+    rolled_up = models.BooleanField(default=False, db_default=False)
 
     objects = ScopedQuerySet.as_manager()
 
@@ -112,6 +114,11 @@ class AcceptanceSample(Row):
         ordering = ["timestamp_ns", "sequence"]
         indexes = [
             models.Index(fields=["deployment", "timestamp_ns"], name="sample_by_time"),
+            models.Index(
+                fields=["deployment", "timestamp_ns"],
+                condition=Q(rolled_up=False),
+                name="sample_to_roll_up",
+            ),
         ]
         constraints = [
             models.UniqueConstraint(

@@ -3,15 +3,18 @@
 from deployments.tasks.observing import observe_host, observe_hosts
 from deployments.tasks.reading import poll_logs, read_host_logs
 from deployments.tasks.rollout import run_command, sweep_commands
+from deployments.tasks.rollups import forget_old, roll_up
 from deployments.tasks.tails import fill_host_tails, poll_log_tails
 
 __all__ = [
     "fill_host_tails",
+    "forget_old",
     "observe_host",
     "observe_hosts",
     "poll_log_tails",
     "poll_logs",
     "read_host_logs",
+    "roll_up",
     "run_command",
     "sweep_commands",
 ]

@@ -12,8 +12,8 @@ from tests import factories as f
 
 pytestmark = pytest.mark.django_db
 
-UNSCOPED = {"User", "Team", "Membership", "RoleGrant", "SavedView"}
-"""People and their teams are what scoping goes by; a saved view is one person's own."""
+UNSCOPED = {"User", "Team", "Membership", "RoleGrant", "SavedView", "RollupRound"}
+"""People and their teams are what scoping goes by; a saved view is one person's own, a lock nobody's."""
 NAMES: dict[str, Any] = vars(f)
 FACTORIES: dict[type[Model], Any] = {
     factory._meta.model: factory

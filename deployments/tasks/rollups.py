@@ -1,0 +1,26 @@
+"""Add samples up, judge what is live, and forget what is too old."""
+
+import time
+
+from celery import shared_task
+from celery.contrib.django.task import DjangoTask
+
+from deployments.services import retention, rollups, standings
+
+ROUND_S = 20
+"""A round ends before the next one begins; what is left waits for it."""
+
+
+@shared_task(base=DjangoTask, name="deployments.roll_up")
+def roll_up() -> None:
+    """Add up what waits, then judge what that touched."""
+    until = time.monotonic() + ROUND_S
+    while rollups.roll_up() >= rollups.BATCH and time.monotonic() < until:
+        pass
+    standings.judge_standings()
+
+
+@shared_task(base=DjangoTask, name="deployments.forget_old")
+def forget_old() -> None:
+    """Delete samples and roll-ups that are kept no longer."""
+    retention.forget_old()
