@@ -83,6 +83,8 @@ def container_for(context: PlanContext, parts: Parts) -> ContainerSpec:
         devices=needs.devices,
         device_requests=needs.device_requests,
         cap_add=needs.cap_add,
+        group_add=needs.group_add,
+        entrypoint=_entrypoint(context, needs),
         network_mode=needs.network_mode,
         ports=parts.ports,
         shm_size_bytes=documented_shm or needs.shm_size_bytes,
@@ -96,6 +98,14 @@ def container_for(context: PlanContext, parts: Parts) -> ContainerSpec:
             ("draftboard.role", settings.role.value),
         ),
     )
+
+
+def _entrypoint(context: PlanContext, needs: ContainerNeeds) -> tuple[str, ...]:
+    """Clear that of the image, or append to its LD_LIBRARY_PATH and run the command."""
+    if needs.library_path is None or context.practice:
+        return ()
+    line = f'LD_LIBRARY_PATH="${{LD_LIBRARY_PATH:-}}:{needs.library_path}" exec "$@"'
+    return ("sh", "-c", line, "sh")
 
 
 def _mounts(

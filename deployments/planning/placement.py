@@ -31,13 +31,19 @@ class HostBook:
             number for number in range(self.host.device_count) if number not in taken
         )
 
-    def take_devices(self, count: int) -> tuple[int, ...]:
+    def take_devices(self, count: int, *, per_card: int = 1) -> tuple[int, ...]:
         """Take free devices: an aligned block, else a block, else the lowest numbers.
 
+        Cards of ``per_card`` devices are taken whole, and only those of which nobody holds a part.
         With too few free ones the shortage is noted and the lowest numbers of the host are named,
         so that the rest of the plan can still be read.
         """
-        free = self.free
+        count = -(-count // per_card) * per_card
+        whole = {number // per_card for number in self.free}
+        whole -= {
+            number // per_card for number in self.devices | set(self.host.taken_devices)
+        }
+        free = tuple(number for number in self.free if number // per_card in whole)
         if len(free) < count:
             self.shortages.append((count, len(free)))
             return tuple(range(min(count, self.host.device_count)))

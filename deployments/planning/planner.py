@@ -9,6 +9,7 @@ from deployments.planning.caps import (
     refuse_oversized,
 )
 from deployments.planning.catalog import Checkpoint, TargetModel
+from deployments.planning.checkpoints import checkpoint_here, choose_checkpoint
 from deployments.planning.context import PlanContext, RoleSettings
 from deployments.planning.decision import OFF, decide
 from deployments.planning.documents import to_document
@@ -27,7 +28,7 @@ from deployments.planning.sizes import role_settings
 from deployments.planning.sizing.plan_memory import plan_memory
 from deployments.planning.sizing.refit import refitted
 from deployments.planning.snapshot import ClusterSettings, HostSnapshot
-from deployments.planning.text import either, text
+from deployments.planning.text import text
 from deployments.planning.topology import LayoutRequest, RoleLayout, lay_out
 from deployments.planning.verdict import Question, find_drafter
 
@@ -54,9 +55,14 @@ def make_plan(
     practice = is_practice(spec.image)
     platform = _platform(used, practice=practice)
     profile = _profile(spec, platform, practice=practice)
-    wanted = _engine_platforms(profile) if practice else (platform.name,)
-    checkpoint = choose_checkpoint(spec, model, wanted, practice=practice)
-    documented_for = _documented_for(checkpoint, profile) if practice else platform.name
+    if practice:
+        wanted = _engine_platforms(profile)
+        checkpoint = choose_checkpoint(
+            spec.checkpoint, model, wanted, practice=practice
+        )
+        documented_for = _documented_for(checkpoint, profile)
+    else:
+        checkpoint, documented_for = checkpoint_here(model, spec.checkpoint, platform)
     asked = Question(
         model=model,
         checkpoint=checkpoint,
@@ -91,51 +97,6 @@ def make_plan(
     plan = _plan(_with_roles(context), tuple(digests))
     refuse_oversized(plan)
     return plan
-
-
-def choose_checkpoint(
-    spec: RevisionSpec,
-    model: TargetModel,
-    platforms: tuple[str, ...],
-    *,
-    practice: bool,
-) -> Checkpoint:
-    """Return the chosen checkpoint, or the first that is published for one of the platforms.
-
-    The practice image takes any checkpoint, since it loads none.
-
-    Raises:
-        PlanningError: the model has no such checkpoint, or none for the platform.
-    """
-    here = either(platforms)
-    if spec.checkpoint is not None:
-        checkpoint = model.checkpoint(spec.checkpoint)
-        if practice or not set(platforms).isdisjoint(checkpoint.platforms):
-            return checkpoint
-        where = ", ".join(checkpoint.platforms)
-        raise PlanningError(
-            text(
-                "The checkpoint {checkpoint} of {model} is for {where}, not for {here}; choose "
-                "another checkpoint or other hosts.",
-                checkpoint=checkpoint.key,
-                model=model.name,
-                where=where,
-                here=here,
-            )
-        )
-    for checkpoint in model.checkpoints:
-        if not set(platforms).isdisjoint(checkpoint.platforms):
-            return checkpoint
-    if practice and model.checkpoints:
-        return model.checkpoints[0]
-    raise PlanningError(
-        text(
-            "The catalog has no checkpoint of {model} for {here}; choose other hosts or add a "
-            "checkpoint to the catalog.",
-            model=model.name,
-            here=here,
-        )
-    )
 
 
 def _engine_platforms(profile: EngineProfile) -> tuple[str, ...]:

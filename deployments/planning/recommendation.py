@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from deployments.planning.canonical import Json
 from deployments.planning.catalog import Checkpoint, TargetModel
+from deployments.planning.checkpoints import checkpoint_here
 from deployments.planning.counts import recommended
 from deployments.planning.decision import OFF, decide
 from deployments.planning.documents import in_english, to_document
@@ -54,12 +55,12 @@ def recommend(
                 usual=family.engine,
             )
         )
-    chosen = _checkpoint(model, family.name, checkpoint)
+    chosen, documented_for = checkpoint_here(model, checkpoint, family)
     asked = Question(
         model=model,
         checkpoint=chosen,
         platform=family,
-        documented_for=family.name,
+        documented_for=documented_for,
         profile=profile,
         choice=SpeculationChoice(),
     )
@@ -71,7 +72,7 @@ def recommend(
     method = Method(decision.method)
     drafter = find_drafter(asked, method)
     counts = [
-        (role, recommended(model, method, family.name, role, drafter))
+        (role, recommended(model, method, documented_for, role, drafter))
         for role in (Role.COMBINED, Role.PREFILL, Role.DECODE)
     ]
     return Recommendation(
@@ -107,18 +108,3 @@ def recommendation_answer(
         ],
         "decode_tokens_per_step": concurrency * (drafted + 1) if concurrency else None,
     }
-
-
-def _checkpoint(model: TargetModel, platform: str, key: str | None) -> Checkpoint:
-    if key is not None:
-        return model.checkpoint(key)
-    for checkpoint in model.checkpoints:
-        if platform in checkpoint.platforms:
-            return checkpoint
-    raise PlanningError(
-        text(
-            "The catalog has no checkpoint of {model} for {platform}.",
-            model=model.name,
-            platform=platform,
-        )
-    )

@@ -119,7 +119,11 @@ def _replica(
     devices = _devices(context, settings, book)
     spans = len(instance.books) > 1 or instance.endpoint is not None
     placement = Placement(
-        host=book.host, role=settings.role, devices=devices, spans_hosts=spans
+        host=book.host,
+        role=settings.role,
+        devices=devices,
+        spans_hosts=spans,
+        transfers=instance.endpoint is not None,
     )
     needs = context.platform.needs(placement)
     api_port = _api_port(instance, book, rank) if index == 0 else None
@@ -172,7 +176,11 @@ def _devices(
 ) -> tuple[int, ...]:
     if context.practice or not context.platform.has_devices:
         return ()
-    return book.take_devices(settings.layout.devices_per_host)
+    per_card = context.platform.traits.devices_per_card
+    return book.take_devices(
+        settings.layout.devices_per_host,
+        per_card=1 if context.settings.split_cards else per_card,
+    )
 
 
 def _api_port(instance: _Instance, book: HostBook, rank: int) -> int:

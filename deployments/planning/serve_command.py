@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 
+from deployments.planning.canonical import Json
 from deployments.planning.context import PlanContext, RoleSettings
 from deployments.planning.engines.arguments import Arguments
 from deployments.planning.sizes import MODELS_IN_CONTAINER
@@ -41,7 +42,7 @@ def serve_command(
         arguments = arguments.having("--port", seat.api_port)
     arguments = _parallel(arguments, settings, seat)
     arguments = _sizes(arguments, context, settings)
-    for flag, value in sorted(settings.layout.serving.flags.items()):
+    for flag, value in sorted(_flags(context, settings).items()):
         arguments = arguments.having(flag, value)
     if settings.speculative is not None:
         document = settings.speculative.document(context.profile)
@@ -55,6 +56,20 @@ def serve_command(
     for flag, value in sorted(context.spec.extra_flags):
         arguments = arguments.having(flag, value or True)
     return arguments.vector
+
+
+def _flags(context: PlanContext, settings: RoleSettings) -> dict[str, Json]:
+    """The documented flags, and those of the platform, which win key by key."""
+    flags = dict(settings.layout.serving.flags)
+    if context.practice:
+        return flags
+    for flag, value in context.platform.traits.flags:
+        before = flags.get(flag)
+        if isinstance(before, dict) and isinstance(value, dict):
+            flags[flag] = {**before, **value}
+        else:
+            flags[flag] = value
+    return flags
 
 
 def served_name(context: PlanContext) -> str:

@@ -61,3 +61,4 @@ class ClusterSettings:
     model_roots: tuple[str, ...] = ()
     time_zone: str | None = None
     files_only: bool = False
+    split_cards: bool = False

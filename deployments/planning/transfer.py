@@ -38,6 +38,7 @@ def transfer_config(
     extra: dict[str, Json] = dict(
         sorted(settings.layout.serving.kv_connector_extra.items())
     )
+    extra |= dict(context.platform.traits.kv_extra)
     extra |= {
         one.role.value: {
             "dp_size": one.layout.data_parallel_size,

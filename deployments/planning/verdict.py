@@ -78,14 +78,9 @@ def _fits(drafter: Drafter, asked: Question) -> bool:
 
 def _closed(asked: Question, method: Method, drafter: Drafter | None) -> Text | None:
     facts = FACTS[method]
-    unsupported = why_unsupported(asked.profile, method)
-    if unsupported is not None:
-        return unsupported
-    lacks_devices = not asked.platform.has_devices and not asked.practice
-    if lacks_devices and not facts.on_cpu:
-        return text(
-            "{method} needs an accelerator; this host has none.", method=facts.title
-        )
+    elsewhere = _closed_by_place(asked, method)
+    if elsewhere is not None:
+        return elsewhere
     match facts.need:
         case Need.MTP_WEIGHTS:
             return why_no_mtp(asked)
@@ -95,6 +90,26 @@ def _closed(asked: Question, method: Method, drafter: Drafter | None) -> Text | 
             return _closed_package(asked, str(facts.package))
         case Need.NOTHING:
             return None
+
+
+def _closed_by_place(asked: Question, method: Method) -> Text | None:
+    facts = FACTS[method]
+    unsupported = why_unsupported(asked.profile, method)
+    if unsupported is not None:
+        return unsupported
+    lacks_devices = not asked.platform.has_devices and not asked.practice
+    if lacks_devices and not facts.on_cpu:
+        return text(
+            "{method} needs an accelerator; this host has none.", method=facts.title
+        )
+    limited = asked.platform.traits.methods
+    if limited is not None and method not in limited:
+        return text(
+            "Nobody has documented {method} on {platform}.",
+            method=facts.title,
+            platform=asked.platform.title,
+        )
+    return None
 
 
 def why_no_mtp(asked: Question) -> Text | None:

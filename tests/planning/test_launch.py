@@ -21,6 +21,7 @@ from deployments.planning.launch.command import readable_command
 from deployments.planning.launch.compose import compose_document, compose_file
 from deployments.planning.launch.engine_api import create_body
 from deployments.planning.launch.files import launch_files
+from deployments.planning.launch.meaning import entrypoint_of
 from deployments.planning.launch.script import launch_script, shell_word
 from deployments.planning.launch.yaml_text import quoted, yaml_text
 from tests.planning.builders import a3, apart, codes, decode, plan, prefill
@@ -82,7 +83,7 @@ def _service(spec: ContainerSpec) -> dict[str, Json]:
 def test_compose_file_reads_back_as_the_container(spec: ContainerSpec) -> None:
     service = _service(spec)
     assert service["command"] == list(spec.command)
-    assert service["entrypoint"] == [""]
+    assert service["entrypoint"] == list(entrypoint_of(spec))
     wanted = dict(spec.environment)
     if spec.time_zone:
         wanted["TZ"] = spec.time_zone
@@ -186,12 +187,13 @@ def test_script_hands_docker_the_same_words(
     spec: ContainerSpec, tmp_path: Path
 ) -> None:
     (call,) = _docker_calls(launch_script([spec]), tmp_path, "HOST_ADDRESS=10.9.8.7\n")
-    words = list(spec.command)
+    first, *rest = entrypoint_of(spec)
+    words = [*rest, *spec.command]
     assert call[:2] == ["run", "--detach"]
     assert call[-len(words) :] == words
     wanted = {
         "--name": [spec.name],
-        "--entrypoint": [""],
+        "--entrypoint": [first],
         "--shm-size": [str(spec.shm_size_bytes)],
         "--network": [spec.network_mode.value],
         "--cap-drop": list(spec.cap_drop),
@@ -263,7 +265,7 @@ def test_engine_api_body_is_the_same_container(spec: ContainerSpec) -> None:
     assert isinstance(host, dict)
     assert isinstance(labels, dict)
     assert body["Cmd"] == list(spec.command)
-    assert body["Entrypoint"] == [""]
+    assert body["Entrypoint"] == list(entrypoint_of(spec))
     assert labels["draftboard.digest"] == "sha256:x"
     assert labels["draftboard.role"] == dict(spec.labels)["draftboard.role"]
     assert "Binds" not in host

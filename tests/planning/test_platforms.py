@@ -28,6 +28,9 @@ from tests.planning.builders import a3, combined, cpu, gpu, plan
         ("cpu", "0.32.0", "aarch64", "vllm/vllm-openai-cpu:v0.32.0-arm64"),
         ("ascend-a2", "0.23.0", "aarch64", "quay.io/ascend/vllm-ascend:v0.23.0"),
         ("ascend-a3", "0.23.0", "aarch64", "quay.io/ascend/vllm-ascend:v0.23.0-a3"),
+        ("ascend-950", "0.23.0", None, "quay.io/ascend/vllm-ascend:v0.23.0-950dt"),
+        ("ascend-310p", "0.23.0", None, "quay.io/ascend/vllm-ascend:v0.23.0-310p"),
+        ("amd", "0.32.0", "x86_64", "vllm/vllm-openai-rocm:v0.32.0"),
     ],
 )
 def test_image_of_a_platform(
@@ -61,14 +64,19 @@ def test_ascend_over_hosts_gets_the_fabric() -> None:
 
 
 @pytest.mark.parametrize(
-    ("architecture", "preloaded"), [("aarch64", True), ("x86_64", False)]
+    ("architecture", "preloaded"),
+    [
+        ("aarch64", "/usr/lib/aarch64-linux-gnu/libjemalloc.so.2"),
+        ("x86_64", "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2"),
+        (None, None),
+    ],
 )
-def test_jemalloc_is_preloaded_only_where_its_path_exists(
-    architecture: str, *, preloaded: bool
+def test_jemalloc_is_preloaded_from_where_the_architecture_has_it(
+    architecture: str | None, preloaded: str | None
 ) -> None:
     host = a3("a", architecture=architecture)
     needs = find_platform("ascend-a3").needs(_placement(host, 0, spans=False))
-    assert ("LD_PRELOAD" in dict(needs.environment)) is preloaded
+    assert dict(needs.environment).get("LD_PRELOAD") == preloaded
 
 
 def test_nvidia_asks_the_driver_for_host_numbers() -> None:
@@ -196,6 +204,10 @@ def test_image_is_resolved_by_what_the_host_has() -> None:
         ("nvidia", "NVIDIA H100", 80 * 10**9),
         ("nvidia", "Mystery", None),
         ("nvidia", None, None),
+        ("ascend-950", None, 96 << 30),
+        ("ascend-310p", None, None),
+        ("amd", "AMD Instinct MI300X", 192 * 10**9),
+        ("amd", "MI355X", 288 * 10**9),
         ("cpu", None, None),
     ],
 )

@@ -55,7 +55,8 @@ def shell_word(text: str) -> str:
 def _run(spec: ContainerSpec) -> str:
     words = ["docker run --detach", *(" ".join(pair) for pair in _options(spec))]
     words.append(shell_word(image_of(spec)))
-    return BREAK.join([*words, *command_lines(spec.command)])
+    before = [shell_word(word) for word in entrypoint_of(spec)[1:]]
+    return BREAK.join([*words, *before, *command_lines(spec.command)])
 
 
 def command_lines(command: Sequence[str]) -> list[str]:

@@ -1,6 +1,7 @@
 """Atlas A3: sixteen devices a host, two dies to a card."""
 
 from deployments.planning.platforms.ascend import Ascend
+from deployments.planning.platforms.platform import Traits
 
 ASCEND_A3 = Ascend(
     name="ascend-a3",
@@ -8,5 +9,9 @@ ASCEND_A3 = Ascend(
     image_suffix="-a3",
     first_kv_port=36000,
     family_environment=(("ASCEND_A3_ENABLE", "1"),),
+    traits=Traits(
+        devices_per_card=2,
+        source="vllm-ascend documentation v0.23.0, quick start: a container needs two dies",
+    ),
 )
 """Below 36000 AscendDirectTransport takes random ports, 1000 to a device (vllm-ascend v0.23.0)."""

@@ -2,7 +2,13 @@
 
 from dataclasses import dataclass
 
-from deployments.planning.platforms.platform import Beyond, ContainerNeeds, Placement
+from deployments.planning.platforms.platform import (
+    ORDINARY,
+    Beyond,
+    ContainerNeeds,
+    Placement,
+    Traits,
+)
 from deployments.planning.text import text
 
 ARM = frozenset(("aarch64", "arm64"))
@@ -19,6 +25,7 @@ class Cpu:
     has_devices: bool = False
     first_kv_port: int = 5600
     kv_connector: str | None = None
+    traits: Traits = ORDINARY
 
     def image(self, engine_version: str, architecture: str | None) -> str:
         """Return ``vllm/vllm-openai-cpu`` with the tag of the host's architecture."""

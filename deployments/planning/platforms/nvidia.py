@@ -3,7 +3,13 @@
 from dataclasses import dataclass
 
 from deployments.planning.container import DeviceRequest, NetworkMode
-from deployments.planning.platforms.platform import Beyond, ContainerNeeds, Placement
+from deployments.planning.platforms.platform import (
+    ORDINARY,
+    Beyond,
+    ContainerNeeds,
+    Placement,
+    Traits,
+)
 from deployments.planning.text import text
 
 NIXL_SIDE_CHANNEL_PORT = 5600
@@ -21,6 +27,7 @@ class Nvidia:
     has_devices: bool = True
     first_kv_port: int = NIXL_SIDE_CHANNEL_PORT
     kv_connector: str | None = "NixlConnector"
+    traits: Traits = ORDINARY
 
     def image(self, engine_version: str, architecture: str | None) -> str:
         """Return ``vllm/vllm-openai:v<version>``; the tag serves x86-64 and aarch64 hosts."""

@@ -22,6 +22,7 @@ from deployments.models import (
 )
 from deployments.planning.plan import Plan, PlannedReplica, ReplaceStrategy, Role
 from deployments.planning.platforms.ascend import DRIVER_MOUNTS, FABRIC_MOUNTS
+from deployments.planning.platforms.ascend_950 import DRIVER_MOUNTS_950
 from deployments.planning.text import Text, text
 from deployments.selectors.plans import stored_plan
 from deployments.services.rollout.claims import Claim
@@ -161,7 +162,7 @@ def policy_of(host: Host) -> ContainerPolicy:
     if host.model_root:
         roots.append(host.model_root)
     if Platform(host.platform).startswith("ascend"):
-        roots += [*DRIVER_MOUNTS, *FABRIC_MOUNTS]
+        roots += [*DRIVER_MOUNTS, *FABRIC_MOUNTS, *DRIVER_MOUNTS_950]
     return ContainerPolicy(mount_roots=tuple(roots))
 
 
