@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import time
 from contextlib import closing, suppress
@@ -28,15 +29,23 @@ class PrivateEngine:
 
     Containers get addresses from a network of ours and reach each other, and
     published ports answer on this machine. Nothing is routed to the outside: it leaves the
-    packet filter to others, but for one rule that is taken away at the end.
+    packet filter to others, but for one rule that is taken away at the end. ``within`` is a program
+    that prepares the daemon's surroundings and then becomes it.
     """
 
-    def __init__(self, folder: Path, *, options: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        options: tuple[str, ...] = (),
+        within: tuple[str, ...] = (),
+    ) -> None:
         self.folder = folder
         self.url = f"unix://{folder / 'docker.sock'}"
         self.name = f"dbt{os.getpid() % 10**6}-{abs(hash(str(folder))) % 1000}"
         self.network = ipaddress.IPv4Network("10.255.255.0/24")
         self.options = options
+        self.within = within
         self.child: Child | None = None
 
     def start(self) -> None:
@@ -91,9 +100,12 @@ class PrivateEngine:
     def answers(self) -> bool:
         """Whether it answers now."""
         try:
+            # The SDK leaves a socket open that nobody listens to.
+            with socket.socket(socket.AF_UNIX) as plain:
+                plain.connect(self.url.removeprefix("unix://"))
             with closing(_client(self.url)) as client:
                 return bool(client.ping())
-        except (DockerException, RequestException):
+        except (OSError, DockerException, RequestException):
             return False
 
     def kill(self, number: signal.Signals = signal.SIGKILL) -> None:
@@ -119,6 +131,7 @@ class PrivateEngine:
     def _command(self) -> list[str]:
         folder = self.folder
         return [
+            *self.within,
             "dockerd",
             f"--config-file={folder / 'daemon.json'}",
             f"--data-root={folder / 'data'}",

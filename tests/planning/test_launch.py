@@ -96,7 +96,7 @@ def test_compose_file_reads_back_as_the_container(spec: ContainerSpec) -> None:
             "source": mount.source,
             "target": mount.target,
             "read_only": mount.read_only,
-            "bind": {"create_host_path": False},
+            "bind": {"create_host_path": False, "propagation": "rprivate"},
         }
         for mount in spec.mounts
     ]

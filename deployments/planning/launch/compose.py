@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from deployments.planning.canonical import Json
 from deployments.planning.container import ContainerSpec, HealthCheck
 from deployments.planning.launch.meaning import (
+    PROPAGATION,
+    capability,
     entrypoint_of,
     environment_of,
     image_of,
@@ -38,8 +40,8 @@ def _service(spec: ContainerSpec) -> dict[str, Json]:
         "ipc": spec.ipc_mode,
         "shm_size": spec.shm_size_bytes,
         "pids_limit": spec.pids_limit,
-        "cap_drop": list(spec.cap_drop),
-        "cap_add": list(spec.cap_add),
+        "cap_drop": [capability(name) for name in spec.cap_drop],
+        "cap_add": [capability(name) for name in spec.cap_add],
         "security_opt": list(spec.security_opt),
         "group_add": list(spec.group_add),
         "stop_grace_period": f"{spec.stop_grace_s}s",
@@ -83,7 +85,7 @@ def _volumes(spec: ContainerSpec) -> list[Json]:
             "source": mount.source,
             "target": mount.target,
             "read_only": mount.read_only,
-            "bind": {"create_host_path": False},
+            "bind": {"create_host_path": False, "propagation": PROPAGATION},
         }
         for mount in spec.mounts
     ]

@@ -6,6 +6,8 @@ from deployments.planning.canonical import Json
 from deployments.planning.container import ContainerSpec, HealthCheck
 from deployments.planning.launch.meaning import (
     NANOSECONDS,
+    PROPAGATION,
+    capability,
     entrypoint_of,
     environment_of,
     image_of,
@@ -45,8 +47,8 @@ def _host_config(spec: ContainerSpec) -> dict[str, Json]:
     config: dict[str, Json] = {
         "NetworkMode": spec.network_mode.value,
         "IpcMode": spec.ipc_mode,
-        "CapDrop": [_capability(name) for name in spec.cap_drop],
-        "CapAdd": [_capability(name) for name in spec.cap_add],
+        "CapDrop": [capability(name) for name in spec.cap_drop],
+        "CapAdd": [capability(name) for name in spec.cap_add],
         "SecurityOpt": list(spec.security_opt),
         "GroupAdd": list(spec.group_add),
         "PidsLimit": spec.pids_limit,
@@ -95,10 +97,6 @@ def _host_config(spec: ContainerSpec) -> dict[str, Json]:
     return config
 
 
-def _capability(name: str) -> str:
-    return name if name == "ALL" else f"CAP_{name.removeprefix('CAP_')}"
-
-
 def _mounts(spec: ContainerSpec) -> list[Json]:
     return [
         {
@@ -106,7 +104,7 @@ def _mounts(spec: ContainerSpec) -> list[Json]:
             "Source": mount.source,
             "Target": mount.target,
             "ReadOnly": mount.read_only,
-            "BindOptions": {"CreateMountpoint": False, "Propagation": "rprivate"},
+            "BindOptions": {"CreateMountpoint": False, "Propagation": PROPAGATION},
         }
         for mount in spec.mounts
     ]

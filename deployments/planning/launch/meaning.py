@@ -3,6 +3,8 @@
 from deployments.planning.container import ContainerSpec, NetworkMode, PortMapping
 
 NANOSECONDS = 1_000_000_000
+PROPAGATION = "rprivate"
+"""What is mounted below a mount later on, on either side, stays there."""
 
 
 def environment_of(spec: ContainerSpec) -> tuple[tuple[str, str], ...]:
@@ -30,3 +32,8 @@ def image_of(spec: ContainerSpec) -> str:
 def entrypoint_of(spec: ContainerSpec) -> tuple[str, ...]:
     """Return the entrypoint; one empty word clears that of the image (Docker Engine API)."""
     return spec.entrypoint or ("",)
+
+
+def capability(name: str) -> str:
+    """Return the name that every Docker Engine stores, whichever way the plan spells it."""
+    return name if name == "ALL" else f"CAP_{name.removeprefix('CAP_')}"

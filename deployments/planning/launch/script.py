@@ -25,6 +25,7 @@ def launch_script(specs: Sequence[ContainerSpec]) -> str:
             "",
             "if [ -f .env ]; then",
             "  set -a",
+            "  # shellcheck source=/dev/null",
             "  . ./.env",
             "  set +a",
             "fi",

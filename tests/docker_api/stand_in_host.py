@@ -1,0 +1,61 @@
+"""Makes this machine look like an Atlas A3 host to one Docker Engine, and to nothing else.
+
+Run as ``unshare --mount python stand_in_host.py FOLDER PROGRAM ...``: what it writes into /dev, /etc
+and /usr/local lies in memory above the real folders, in a mount namespace of its own, and is gone with
+the program.
+"""
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+OVERLAID = ("/dev", "/etc", "/usr/local")
+NODES = (
+    *(f"/dev/davinci{number}" for number in range(16)),
+    *("/dev/davinci_manager", "/dev/devmm_svm", "/dev/hisi_hdc"),
+)
+FILES = (
+    "/etc/ascend_install.info",
+    "/etc/hccn.conf",
+    "/usr/local/Ascend/driver/version.info",
+    "/usr/local/Ascend/driver/tools/hccn_tool",
+    "/usr/local/bin/npu-smi",
+)
+FOLDERS = ("/usr/local/Ascend/driver/lib64", "/usr/local/dcmi")
+NULL = os.makedev(1, 3)
+"""Every node is /dev/null under another name: it opens, and swallows what is written."""
+
+
+def main(folder: Path, program: list[str]) -> None:
+    """Prepare, then become the program."""
+    memory = folder / "stand-in"
+    memory.mkdir(parents=True, exist_ok=True)
+    _mount("-t", "tmpfs", "tmpfs", str(memory))
+    for real in OVERLAID:
+        above = memory / real.strip("/").replace("/", "-")
+        upper, work = above / "upper", above / "work"
+        upper.mkdir(parents=True)
+        work.mkdir()
+        layers = f"lowerdir={real},upperdir={upper},workdir={work}"
+        _mount("-t", "overlay", "overlay", "-o", layers, real)
+    for name in NODES:
+        Path(name).unlink(missing_ok=True)
+        os.mknod(name, 0o660 | stat.S_IFCHR, NULL)
+        Path(name).chmod(0o660)
+    for name in FOLDERS:
+        Path(name).mkdir(parents=True)
+    for name in FILES:
+        path = Path(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"stand-in for {name}\n", encoding="utf-8")
+    os.execvp(program[0], program)  # noqa: S606 - the tests' own Docker Engine
+
+
+def _mount(*arguments: str) -> None:
+    subprocess.run(["mount", *arguments], check=True)  # noqa: S607
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2:])
