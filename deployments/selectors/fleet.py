@@ -132,13 +132,20 @@ def replicas_on(host: Host) -> ScopedQuerySet[Replica]:
     )
 
 
+def host_lines(rows: QuerySet[Host]) -> tuple[HostLine, ...]:
+    """These hosts in their order, in three queries."""
+    return tuple(_host_line(row) for row in _with_devices(rows))
+
+
 def _hosts() -> QuerySet[Host]:
+    return _with_devices(Host.objects.order_by("name"))
+
+
+def _with_devices(rows: QuerySet[Host]) -> QuerySet[Host]:
     held = Booking.objects.filter(
         released_at=None, device__isnull=False
     ).select_related("replica__release__deployment", "replica__release__plan")
-    return Host.objects.order_by("name").prefetch_related(
-        "devices", Prefetch("bookings", queryset=held)
-    )
+    return rows.prefetch_related("devices", Prefetch("bookings", queryset=held))
 
 
 def _cluster_lines(clusters: QuerySet[Cluster]) -> tuple[ClusterLine, ...]:

@@ -15,6 +15,7 @@ from deployments.models import (
     ReleaseState,
     ReplicaState,
     RequestState,
+    Standing,
 )
 from deployments.planning.plan import Severity
 from deployments.telemetry.advice import Verdict
@@ -123,9 +124,11 @@ STATUSES: Mapping[str, Mapping[str, Status]] = {
             Verdict.HEALTHY: (GOOD, _("Healthy")),
             Verdict.NORMAL: (GOOD, _("Normal")),
             Verdict.LOW: (ATTENTION, _("Low")),
-            "zero": (BAD, _("Nothing accepted")),
+            Standing.ZERO: (BAD, _("Nothing accepted")),
+            Standing.STALE: (ATTENTION, _("No data")),
             Verdict.NOT_COMPARABLE: (IDLE, _("Not judged")),
             Verdict.NO_DATA: (IDLE, _("No traffic")),
+            Standing.OFF: (IDLE, _("Drafts nothing")),
         }
     ),
     "message": _named(

@@ -4,6 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from deployments.selectors.first_steps import first_steps
 from deployments.selectors.overview import overview_of
 from deployments.views.people import person
 
@@ -12,5 +13,7 @@ from deployments.views.people import person
 def overview(request: HttpRequest) -> HttpResponse:
     """What needs the person, and how speculation does."""
     page = overview_of(person(request))
-    name = "overview/first_steps.html" if page.new else "overview/overview.html"
-    return render(request, name, {"overview": page})
+    if page is None:
+        steps = {"overview": first_steps(person(request))}
+        return render(request, "overview/first_steps.html", steps)
+    return render(request, "overview/overview.html", {"overview": page})

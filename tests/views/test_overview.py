@@ -1,19 +1,24 @@
 """The overview: what waits for whom, what is accepted, and the first steps of a new panel."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
 from deployments.models import (
+    AcceptanceStanding,
     Cluster,
     Reachability,
     Release,
     ReleaseState,
     RequestState,
+    Standing,
     User,
 )
+from deployments.services.rollups import roll_up
+from deployments.services.standings import judge_standings
 from tests import factories
 from tests.views.pages import parsed, queries_for, text_of
 
@@ -23,6 +28,12 @@ def release_on(cluster: Cluster, name: str = "chat", **changes: object) -> Relea
     return factories.ReleaseFactory.create(
         deployment__cluster=cluster, deployment__name=name, **changes
     )
+
+
+def judged() -> None:
+    """Run the round that adds samples up and judges what is live."""
+    roll_up()
+    judge_standings()
 
 
 def test_anonymous_people_are_sent_to_log_in(db: None) -> None:
@@ -107,28 +118,125 @@ def test_a_failure_is_shown_with_its_cause_until_another_release_follows(
     assert "Nothing waits for you." in text_of(as_alice.get("/"))
 
 
-def test_a_changing_release_can_be_followed(as_alice: Client, cluster: Cluster) -> None:
-    """What is on its way is named with its state."""
+def test_a_changing_release_is_in_progress_and_needs_nobody(
+    as_alice: Client, cluster: Cluster
+) -> None:
+    """What is on its way is named with its state, and does not count as a call."""
     release = release_on(cluster, state=ReleaseState.PULLING)
     page = parsed(as_alice.get("/"))
-    link = page.select_one(".calls .button")
+    link = page.select_one("section:has(#h-progress) .calls .button")
     assert link is not None
     assert link["href"] == f"/releases/{release.pk}/"
     assert "Getting the image" in text_of(as_alice.get("/"), ".calls")
+    assert "Nothing waits for you." in text_of(as_alice.get("/"))
 
 
-def test_an_unreachable_host_is_among_the_calls(
+def test_an_unreachable_host_says_why_beside_its_name(
     as_alice: Client, cluster: Cluster
 ) -> None:
-    """With the reason that the last contact gave."""
+    """With the reason that the last contact gave; the page's first lines count it."""
     release_on(cluster)
+    factories.HostFactory.create(cluster=cluster)
     factories.HostFactory.create(
         cluster=cluster,
         reachability=Reachability.UNREACHABLE,
         unreachable_since=timezone.now(),
         reason="The certificate expired.",
     )
-    assert "The certificate expired." in text_of(as_alice.get("/"), ".calls")
+    response = as_alice.get("/")
+    first = parsed(response).select_one("section:has(#h-hosts) tbody tr")
+    assert first is not None
+    assert "The certificate expired." in first.get_text()
+    assert "1 host does not answer." in text_of(response)
+
+
+def silent(cluster: Cluster, name: str, minutes: int, **changes: object) -> Release:
+    """A deployment that has been live for a day and was last heard of some minutes ago."""
+    now = timezone.now()
+    release = release_on(cluster, name, live_at=now - timedelta(days=1), **changes)
+    factories.AcceptanceStandingFactory.create(
+        deployment=release.deployment,
+        heard_at=now - timedelta(minutes=minutes),
+        verdict=Standing.HEALTHY,
+    )
+    return release
+
+
+def test_silence_is_said_instead_of_as_expected(
+    as_alice: Client, cluster: Cluster
+) -> None:
+    """What was healthy when it was last heard of is not healthy now; it needs a person."""
+    silent(cluster, "quiet-one", 10)
+    silent(cluster, "heard", 1)
+    response = as_alice.get("/")
+    page = parsed(response)
+    rows = [row.get_text(" ", strip=True) for row in page.select("#h-calls, .calls li")]
+    assert "quiet-one" in rows[1]
+    assert "nothing was heard of it" in rows[1]
+    assert len(rows) == 2
+    first, second = page.select("section:has(#h-acceptance) tbody tr")
+    assert "No data" in first.get_text()
+    assert "since" in first.get_text()
+    assert "Healthy" not in first.get_text()
+    assert "Healthy" in second.get_text()
+    assert "Nothing is heard of 1 live deployment." in text_of(response, ".sub")
+    assert text_of(response, "h1") == "Acceptance is as expected on 1 of 1 deployment"
+    assert "1 open" in text_of(response, "section:has(#h-calls) header")
+
+
+def test_a_panel_that_hears_nothing_says_so_first(
+    as_alice: Client, cluster: Cluster
+) -> None:
+    """No figure of yesterday stands in the heading."""
+    silent(cluster, "quiet-one", 10)
+    assert "nothing is heard of 1 live" in text_of(as_alice.get("/"), "h1")
+
+
+def test_what_does_not_draft_is_not_missed(as_alice: Client, cluster: Cluster) -> None:
+    """Acceptance of a deployment without speculation is nobody's worry."""
+    silent(cluster, "plain", 10, plan__method="off")
+    assert "Nothing waits for you." in text_of(as_alice.get("/"))
+
+
+def test_silence_begins_when_the_setting_says(
+    as_alice: Client, cluster: Cluster, settings: Any
+) -> None:
+    silent(cluster, "quiet-one", 10)
+    settings.STALE_AFTER_SECONDS = 3600
+    assert "Nothing waits for you." in text_of(as_alice.get("/"))
+
+
+def test_verdicts_are_counted_worst_first_over_all_deployments(
+    as_alice: Client, cluster: Cluster
+) -> None:
+    for place in range(25):
+        silent(cluster, f"fine-{place:02}", 1)
+    silent(cluster, "zz-quiet", 30)
+    page = parsed(as_alice.get("/"))
+    counts = [
+        one.get_text(" ", strip=True) for one in page.select(".verdict-counts li")
+    ]
+    assert counts == ["No data 1", "Healthy 25"]
+    rows = page.select("section:has(#h-acceptance) tbody tr")
+    assert len(rows) == 20
+    assert "zz-quiet" in rows[0].get_text()
+
+
+def test_the_week_before_is_compared_in_words(
+    as_alice: Client, cluster: Cluster
+) -> None:
+    """2.00 tokens a step after 3.00 is down by a third."""
+    release = silent(cluster, "falling", 0)
+    AcceptanceStanding.objects.update(
+        accepted=1000,
+        drafted=3000,
+        num_drafts=1000,
+        before_accepted=2000,
+        before_num_drafts=1000,
+    )
+    row = text_of(as_alice.get("/"), "section:has(#h-acceptance) tbody tr")
+    assert release.deployment.name in row
+    assert "down \u221233\xa0%" in row.replace(" %", "\xa0%")
 
 
 def test_acceptance_is_summed_over_the_last_day(
@@ -142,10 +250,11 @@ def test_acceptance_is_summed_over_the_last_day(
     factories.AcceptanceSampleFactory.create(
         replica=replica, timestamp_ns=factories.nanoseconds(old), accepted=0
     )
+    judged()
     row = parsed(as_alice.get("/")).select_one("tbody tr")
     assert row is not None
     figures = [cell.get_text(strip=True) for cell in row.select(".fig")]
-    assert figures == ["3.00", "67\u00a0%"]
+    assert figures == ["3.00", "up +200\u00a0%", "67\u00a0%"]
     assert "Healthy" in row.get_text()
 
 
@@ -155,6 +264,7 @@ def test_prefill_replicas_are_not_judged(as_alice: Client, cluster: Cluster) -> 
         release=release_on(cluster), role="prefill"
     )
     factories.AcceptanceSampleFactory.create(replica=replica)
+    judged()
     row = parsed(as_alice.get("/")).select_one("tbody tr")
     assert row is not None
     assert "No traffic" in row.get_text()
@@ -170,6 +280,7 @@ def test_no_traffic_is_no_data_and_never_zero(
     assert row is not None
     assert [cell.get_text(strip=True) for cell in row.select(".fig")] == [
         "no data",
+        "no baseline",
         "no data",
     ]
     assert "No acceptance was measured" in text_of(response, "h1")
@@ -185,6 +296,7 @@ def test_a_drafter_that_never_fits_stands_first(
     factories.AcceptanceSampleFactory.create(
         replica=bad, accepted=1, per_position=[1, 0, 0]
     )
+    judged()
     page = parsed(as_alice.get("/"))
     first = page.select_one("tbody tr")
     assert first is not None
@@ -233,6 +345,9 @@ def test_the_number_of_queries_does_not_grow(
         factories.AcceptanceSampleFactory.create_batch(2, replica=replica)
         plan = factories.PlanFactory.create(revision__deployment__cluster=cluster)
         factories.ApprovalRequestFactory.create(plan=plan)
+        silent(cluster, f"silent-{place}", 20)
+        release_on(cluster, f"moving-{place}", state=ReleaseState.PULLING)
+    judged()
     assert queries_for(as_bob, "/") <= 12
 
 

@@ -1,0 +1,84 @@
+"""The hosts of the overview: those to look at first, and sums of all."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import (
+    Case,
+    Count,
+    IntegerField,
+    Model,
+    OuterRef,
+    Q,
+    Subquery,
+    Sum,
+    Value,
+    When,
+    Window,
+)
+from django.db.models.functions import Abs, Coalesce
+
+from deployments.models import Booking, Device, Host, Reachability, User
+from deployments.selectors.fleet import CLOCK_WARNING_MS, HostLine, host_lines
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostsSummary:
+    """The first hosts, and how many hosts and devices there are in all."""
+
+    first: tuple[HostLine, ...] = ()
+    total: int = 0
+    silent: int = 0
+    device_count: int = 0
+    booked: int = 0
+
+    @property
+    def more(self) -> int:
+        """Hosts that the short list leaves out."""
+        return self.total - len(self.first)
+
+
+def hosts_summary(user: User, most: int) -> HostsSummary:
+    """The person's hosts, silent ones and wrong clocks first, in three queries."""
+    silent = ~Q(reachability=Reachability.REACHABLE)
+    wrong = Q(clock__gt=CLOCK_WARNING_MS)
+    held = _counted(Booking, device__isnull=False, released_at=None)
+    rows = (
+        Host.objects.filter(pk__in=Host.objects.for_user(user).values("pk"))
+        .annotate(clock=Abs(Coalesce("clock_offset_ms", 0)))
+        .annotate(
+            urgency=Case(
+                When(silent, then=Value(0)),
+                When(wrong, then=Value(1)),
+                default=Value(2),
+            ),
+            total=Window(Count("pk")),
+            silent=Window(Sum(Case(When(silent, then=Value(1)), default=Value(0)))),
+            devices_of_all=Window(Sum(_counted(Device))),
+            booked_of_all=Window(Sum(held)),
+        )
+        .order_by("urgency", "name")[:most]
+    )
+    lines = host_lines(rows)
+    if not lines:
+        return HostsSummary()
+    sums: Any = lines[0].row
+    return HostsSummary(
+        first=lines,
+        total=sums.total,
+        silent=sums.silent,
+        device_count=sums.devices_of_all,
+        booked=sums.booked_of_all,
+    )
+
+
+def _counted(model: type[Model], **wanted: object) -> Coalesce:
+    """How many rows of a model a host has."""
+    rows = (
+        model._default_manager.filter(host=OuterRef("pk"), **wanted)
+        .order_by()
+        .values("host")
+        .annotate(count=Count("pk"))
+        .values("count")
+    )
+    return Coalesce(Subquery(rows, output_field=IntegerField()), 0)
