@@ -7,6 +7,8 @@ from deployments.views import (
     acceptance,
     approvals,
     catalog,
+    catalog_entries,
+    catalog_import,
     deployments,
     fleet,
     guide,
@@ -33,7 +35,19 @@ urlpatterns: list[URLPattern] = [
         {"table": TableKey.CATALOG},
         name="catalog-file",
     ),
+    path("catalog/import/", catalog_import.catalog_import, name="catalog-import"),
+    path("catalog/entries/", catalog_entries.bring_in, name="catalog-entries"),
+    path("catalog/entries.yaml", catalog_entries.all_own, name="catalog-entries-file"),
     path("catalog/<uuid:pk>/", catalog.model, name="catalog-model"),
+    path("catalog/<uuid:pk>/edit/", catalog_entries.edit, name="catalog-model-edit"),
+    path(
+        "catalog/<uuid:pk>/remove/",
+        catalog_entries.remove,
+        name="catalog-model-remove",
+    ),
+    path(
+        "catalog/<uuid:pk>/entry.yaml", catalog_entries.file, name="catalog-model-yaml"
+    ),
     path("fleet/", fleet.fleet, name="fleet"),
     path("fleet/hosts/", fleet.host_list, name="host-list"),
     path(

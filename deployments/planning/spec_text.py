@@ -48,7 +48,7 @@ for _tag in ("float", "timestamp"):
     StrictLoader.add_constructor(f"tag:yaml.org,2002:{_tag}", _decimal)
 
 
-def read_spec(written: str) -> Json:
+def read_document_text(written: str) -> Json:
     """Read the text of a spec; decimals come as text.
 
     Raises:
@@ -78,7 +78,7 @@ def read_spec(written: str) -> Json:
 
 
 def written_spec(document: Json) -> str:
-    """The document as YAML that ``read_spec`` reads back as it was."""
+    """The document as YAML that ``read_document_text`` reads back as it was."""
     return yaml.safe_dump(
         document,
         sort_keys=False,

@@ -6,7 +6,7 @@ from pathlib import Path
 import yaml
 from django.db import transaction
 
-from deployments.models import Checkpoint, Drafter, TargetModel
+from deployments.models import Checkpoint, Drafter, TargetModel, Team
 from deployments.planning.canonical import Json
 from deployments.planning.catalog import TargetModel as CatalogEntry
 from deployments.planning.catalog import parse_target_model
@@ -33,13 +33,16 @@ def load_shipped_catalog() -> int:
         keys = [entry.key for entry, _ in entries]
         TargetModel.objects.filter(team=None).exclude(key__in=keys).delete()
         for entry, document in entries:
-            _store(entry, document)
+            store_entry(entry, document, team=None)
     return len(entries)
 
 
-def _store(entry: CatalogEntry, document: dict[str, Json]) -> None:
+def store_entry(
+    entry: CatalogEntry, document: Json, *, team: Team | None
+) -> TargetModel:
+    """Insert or replace an entry with its checkpoints and drafters; the caller owns the transaction."""
     row, _created = TargetModel.objects.update_or_create(
-        team=None,
+        team=team,
         key=entry.key,
         defaults={
             "name": entry.name,
@@ -74,3 +77,4 @@ def _store(entry: CatalogEntry, document: dict[str, Json]) -> None:
         )
         for drafter in entry.drafters
     )
+    return row

@@ -25,7 +25,8 @@ def catalog(request: PanelRequest) -> HttpResponse:
 @require_safe
 def model(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """One target model: facts with sources, checkpoints, drafters, documented settings."""
-    row = get_object_or_404(TargetModel.objects.for_user(request.user), pk=pk)
+    rows = TargetModel.objects.for_user(request.user).select_related("team")
+    row = get_object_or_404(rows, pk=pk)
     try:
         entry = catalog_entry(row)
     except PlanningError as error:

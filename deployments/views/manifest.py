@@ -87,6 +87,13 @@ MANIFEST: Mapping[str, Permission] = {
     "catalog": _read,
     "catalog-file": _read,
     "catalog-model": _read,
+    "catalog-model-edit": Permission(methods=BOTH, role=TeamRole.OPERATOR),
+    "catalog-model-remove": _operate,
+    "catalog-model-yaml": _read,
+    # The team stands in the form; the service asks for the role in it.
+    "catalog-import": Permission(methods=BOTH, role=TeamRole.OPERATOR),
+    "catalog-entries": Permission(methods=BOTH, role=TeamRole.OPERATOR),
+    "catalog-entries-file": _read,
     "fleet": _read,
     "host-list": _read,
     "host-list-file": _read,

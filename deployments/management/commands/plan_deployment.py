@@ -22,7 +22,7 @@ from deployments.planning.launch.files import launch_files
 from deployments.planning.model_config.reading import Open
 from deployments.planning.plan import Plan, RoleMemory
 from deployments.planning.planner import make_plan
-from deployments.planning.spec_text import read_spec
+from deployments.planning.spec_text import read_document_text
 
 UNUSABLE = 2
 LARGEST_SPEC = 256 << 10
@@ -87,7 +87,7 @@ def _text(name: str) -> str:
 
 
 def _plan(text: str, files: ModelFiles) -> tuple[Plan, tuple[Open, ...]]:
-    spec, hosts, settings = parse_deployment_spec(read_spec(text))
+    spec, hosts, settings = parse_deployment_spec(read_document_text(text))
     model, asked = files.target(spec.model, spec.checkpoint)
     return make_plan(spec, model, with_root(hosts, spec.model), settings), asked
 

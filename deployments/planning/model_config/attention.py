@@ -12,10 +12,10 @@ WINDOW = "sliding_attention"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttentionReading:
-    """``attention`` is ``None`` where the kind cannot be told; ``why`` then says what is missing."""
+    """``place`` is the key that told the kind; without ``attention``, ``why`` says what is missing."""
 
     attention: Attention | None
-    because: Text | None = None
+    place: str = ""
     why: Text | None = None
 
 
@@ -34,7 +34,7 @@ def read_attention(config: Config) -> AttentionReading:
                 sliding_window=config.count("sliding_window"),
                 index_topk=config.count("index_topk"),
             ),
-            text("compressed sparse attention (compress_ratios)"),
+            config.path("compress_ratios"),
         )
     if config.has("kv_lora_rank"):
         return _latent(config, heads)
@@ -54,9 +54,7 @@ def _latent(config: Config, heads: int | None) -> AttentionReading:
             qk_rope_head_dim=config.count("qk_rope_head_dim"),
             index_topk=top,
         ),
-        text("latent attention (kv_lora_rank)")
-        if top is None
-        else text("sparse latent attention (kv_lora_rank and index_topk)"),
+        config.path("kv_lora_rank" if top is None else "index_topk"),
     )
 
 
@@ -81,14 +79,14 @@ def _heads(config: Config, heads: int | None) -> AttentionReading:
     window = _window(config, layers)
     interval = None
     if hybrid is not None:
-        kind, because = hybrid
+        kind, key = hybrid
         interval = config.count("full_attention_interval") or _interval(layers)
     elif window is not None:
-        kind, because = "gqa_swa", text("sliding window (sliding_window)")
+        kind, key = "gqa_swa", "sliding_window"
     elif kv_heads == heads:
-        kind, because = "mha", text("as many KV heads as heads (num_key_value_heads)")
+        kind, key = "mha", "num_key_value_heads"
     else:
-        kind, because = "gqa", text("fewer KV heads than heads (num_key_value_heads)")
+        kind, key = "gqa", "num_key_value_heads"
     return _found(
         Attention(
             kind=kind,
@@ -98,14 +96,14 @@ def _heads(config: Config, heads: int | None) -> AttentionReading:
             sliding_window=window,
             full_attention_interval=interval,
         ),
-        because,
+        config.path(key),
     )
 
 
-def _hybrid(config: Config, layers: tuple[str, ...]) -> tuple[str, Text] | None:
+def _hybrid(config: Config, layers: tuple[str, ...]) -> tuple[str, str] | None:
     gated = config.has("linear_num_value_heads")
     if gated or (LINEAR in layers and config.has("linear_key_head_dim")):
-        return "hybrid_gdn", text("gated linear layers (linear_num_value_heads)")
+        return "hybrid_gdn", "linear_num_value_heads"
     others = (
         "linear_attn_config",
         "hybrid_override_pattern",
@@ -116,9 +114,7 @@ def _hybrid(config: Config, layers: tuple[str, ...]) -> tuple[str, Text] | None:
     )
     named = next((key for key in others if config.has(key)), None)
     if named is not None or LINEAR in layers:
-        return "hybrid_linear", text(
-            "layers without a growing cache ({key})", key=named or "layer_types"
-        )
+        return "hybrid_linear", named or "layer_types"
     return None
 
 
@@ -149,5 +145,5 @@ def _type(config: Config, start: str) -> bool:
     return (config.name("model_type") or "").startswith(start)
 
 
-def _found(attention: Attention, because: Text) -> AttentionReading:
-    return AttentionReading(attention=attention, because=because)
+def _found(attention: Attention, place: str) -> AttentionReading:
+    return AttentionReading(attention=attention, place=place)

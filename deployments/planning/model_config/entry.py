@@ -137,20 +137,7 @@ def refined(model: TargetModel, key: str, reading: ModelReading) -> TargetModel:
         PlanningError: the reading is a drafter's or of another architecture, or there is no such
             checkpoint.
     """
-    _refuse_drafter(reading)
-    for name in ("hidden_size", "vocabulary_size", "layers"):
-        known, read = getattr(model, name), getattr(reading, name)
-        if known is not None and read is not None and known != read:
-            raise PlanningError(
-                text(
-                    "The {file} is not of {model}: its {name} is {read}, the catalog says {known}.",
-                    file=CONFIG,
-                    model=model.name,
-                    name=name,
-                    read=read,
-                    known=known,
-                )
-            )
+    refuse_other_model(model, reading)
     old = model.checkpoint(key)
     new = replace(
         old,
@@ -166,6 +153,28 @@ def refined(model: TargetModel, key: str, reading: ModelReading) -> TargetModel:
     }
     checkpoints = tuple(new if one.key == key else one for one in model.checkpoints)
     return replace(model, checkpoints=checkpoints, **told)
+
+
+def refuse_other_model(model: TargetModel, reading: ModelReading) -> None:
+    """Refuse files that contradict what the catalog says of the model.
+
+    Raises:
+        PlanningError: the reading is a drafter's or of another model.
+    """
+    _refuse_drafter(reading)
+    for name in ("hidden_size", "vocabulary_size", "layers"):
+        known, read = getattr(model, name), getattr(reading, name)
+        if known is not None and read is not None and known != read:
+            raise PlanningError(
+                text(
+                    "The {file} is not of {model}: its {name} is {read}, the catalog says {known}.",
+                    file=CONFIG,
+                    model=model.name,
+                    name=name,
+                    read=read,
+                    known=known,
+                )
+            )
 
 
 def documents_of(models: tuple[TargetModel, ...]) -> list[Json]:

@@ -94,6 +94,8 @@ class ModelReading:
     places: dict[str, str]
     asked: tuple[Open, ...] = ()
 
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
     def question(self, name: str) -> Open | None:
         """Why a fact is asked for, ``None`` where it was read."""
         return next((one for one in self.asked if one.name == name), None)
@@ -176,8 +178,8 @@ class _Target:
         found = read_attention(self.inner)
         if found.why is not None:
             self.asked.append(Open(name="attention", why=found.why))
-        if found.because is not None:
-            self.places["attention"] = found.because
+        if found.place:
+            self.places["attention"] = found.place
         return found.attention
 
     def _quantisation(self) -> tuple[str | None, str | None]:

@@ -45,6 +45,9 @@ _SIZES = {
 to 128 (AWQ, GPTQ). Which parts stay unquantised follows the published checkpoints: four-bit ones
 of mixtures keep attention in one (NVFP4, w4a8) or two bytes (int4, MXFP4)."""
 
+QUANTISATIONS = (*_SIZES, "w8a8c8", "w4a8c8")
+"""Spellings that people choose from."""
+
 
 def weight_sizes(quantisation: str | None) -> WeightSizes | None:
     """Return the sizes, ``None`` for an unknown quantisation; ``w8a8c8`` weighs what ``w8a8`` does."""

@@ -1,0 +1,1 @@
+"""Forms of the catalog: files of a model, and what they leave open."""
