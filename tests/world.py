@@ -8,6 +8,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from deployments.models import (
     ApprovalRequest,
+    BenchmarkResult,
     Cluster,
     Deployment,
     Host,
@@ -20,6 +21,7 @@ from deployments.models import (
     TeamRole,
     User,
 )
+from tests.benchmark_rows import BenchmarkResultFactory
 from tests.factories import (
     ClusterFactory,
     DeploymentFactory,
@@ -74,6 +76,9 @@ class World:
         self.model: TargetModel = TargetModelFactory.create(
             key=f"{name}/canary", team=self.team
         )
+        self.benchmark: BenchmarkResult = BenchmarkResultFactory.create(
+            team=self.team, name=f"{name}-canary"
+        )
         self.view: SavedView = SavedViewFactory.create(name=f"{name}-canary")
 
     def row(self, route: str) -> HasKey:
@@ -87,6 +92,7 @@ class World:
             "cluster": self.cluster,
             "catalog": self.model,
             "table": self.view,
+            "benchmark": self.benchmark,
         }
         return kinds[route.partition("-")[0]]
 

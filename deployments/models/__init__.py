@@ -6,6 +6,7 @@ from deployments.models.approval import (
     Decision,
     RequestState,
 )
+from deployments.models.benchmark import MOST_KEPT_RUNS, BenchmarkResult
 from deployments.models.catalog import Checkpoint, Drafter, TargetModel
 from deployments.models.command import Command, CommandKind, CommandState
 from deployments.models.deployment import Deployment, Plan, Revision
@@ -45,11 +46,13 @@ __all__ = [
     "FINAL_STATES",
     "HOUR_S",
     "MINUTE_S",
+    "MOST_KEPT_RUNS",
     "MOST_TAIL_LINES",
     "AcceptanceSample",
     "AcceptanceStanding",
     "Approval",
     "ApprovalRequest",
+    "BenchmarkResult",
     "Booking",
     "Checkpoint",
     "Cluster",

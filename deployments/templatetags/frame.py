@@ -27,6 +27,7 @@ GO_KEYS: Mapping[str, str] = {
     "deployment-list": "d",
     "approval-list": "a",
     "plan": "p",
+    "benchmark-list": "b",
     "catalog": "c",
     "fleet": "h",
     "guide": "g",
@@ -39,7 +40,10 @@ GROUPS: tuple[tuple[tuple[str, Any], ...], ...] = (
         ("deployment-list", _("Deployments")),
         ("approval-list", _("Approvals")),
     ),
-    (("plan", _("Plan")),),
+    (
+        ("plan", _("Plan")),
+        ("benchmark-list", _("Benchmarks")),
+    ),
     (("catalog", _("Catalog")), ("fleet", _("Fleet"))),
     (("guide", _("Guide")), ("settings", _("Settings"))),
 )
@@ -50,6 +54,7 @@ SECTION_BY_PREFIX = {
     "approval": "approval-list",
     "stored-plan": "approval-list",
     "plan": "plan",
+    "benchmark": "benchmark-list",
     "catalog": "catalog",
     "fleet": "fleet",
     "host": "fleet",

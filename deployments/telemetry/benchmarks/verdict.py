@@ -11,6 +11,7 @@ from deployments.telemetry.benchmarks.conditions import (
     random_tokens,
 )
 from deployments.telemetry.benchmarks.intervals import Ratio, ratio
+from deployments.telemetry.benchmarks.loads import at_load, load_of, loads
 from deployments.telemetry.benchmarks.values import BenchmarkRun
 
 ARRIVALS_DECIDE = 0.05
@@ -71,10 +72,10 @@ def compare(off: Runs, on: Runs) -> Comparison:
     runs that differ in anything but speculation and runs in which over 1 % of requests failed.
     """
     refusals = [*_wrong_arms(off, on), *failures([*off, *on])]
-    common = [key for key in _loads(off) if key in _loads(on)]
+    common = [key for key in loads(off) if key in loads(on)]
     if not common:
         refusals.append(_no_common_load(off, on))
-    arms = [(_at(off, key), _at(on, key)) for key in common]
+    arms = [(at_load(off, key), at_load(on, key)) for key in common]
     for before, after in arms:
         refusals += differences(before, after)
     if not refusals and not any(_measures(before, after) for before, after in arms):
@@ -161,26 +162,8 @@ def _wrong_arms(off: Runs, on: Runs) -> list[Text]:
     return []
 
 
-def _load(run: BenchmarkRun) -> tuple[int | None, float | str | None]:
-    # A rate without limit is what an older table means when it names none.
-    rate = run.request_rate
-    return run.max_concurrency, None if rate == "inf" else rate
-
-
-def _loads(runs: Runs) -> list[tuple[int | None, float | str | None]]:
-    """The loads of an arm, lowest first; without a limit is the highest."""
-    return sorted(
-        {_load(run) for run in runs},
-        key=lambda load: (load[0] or 2**53, float(load[1] or 2**53)),
-    )
-
-
-def _at(runs: Runs, load: tuple[int | None, float | str | None]) -> list[BenchmarkRun]:
-    return [run for run in runs if _load(run) == load]
-
-
 def _no_common_load(off: Runs, on: Runs) -> Text:
-    before, after = _loads(off)[0], _loads(on)[0]
+    before, after = loads(off)[0], loads(on)[0]
     if before[0] != after[0]:
         return text(
             "The runs differ in more than speculation: concurrency is {before} in the first and {after} in the second.",
@@ -219,7 +202,7 @@ def _level(off: Runs, on: Runs) -> Level:
     speed = tpot.inverse if tpot else None
     decisive = speed if throughput is None or _arrivals_decide(off, on) else throughput
     return Level(
-        max_concurrency=_load(off[0])[0],
+        max_concurrency=load_of(off[0])[0],
         request_rate=off[0].request_rate,
         throughput=throughput,
         requests=_ratio(off, on, "requests_per_s"),

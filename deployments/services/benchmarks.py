@@ -1,0 +1,63 @@
+"""Keep and remove benchmark results of a team."""
+
+from django.utils.translation import gettext as _
+
+from deployments.models import (
+    MOST_KEPT_RUNS,
+    BenchmarkResult,
+    Deployment,
+    Revision,
+    Team,
+    TeamRole,
+    User,
+)
+from deployments.services.access import require_role
+from deployments.services.errors import ConflictError
+from deployments.telemetry.benchmarks.documents import run_document
+from deployments.telemetry.benchmarks.values import BenchmarkRun
+
+
+def keep_result(
+    user: User,
+    team: Team,
+    name: str,
+    runs: tuple[BenchmarkRun, ...],
+    *,
+    measured: tuple[Deployment | None, Revision | None] = (None, None),
+) -> BenchmarkResult:
+    """Keep the runs of one result under a name; ``measured`` is what served them.
+
+    Raises:
+        NotAllowedError: the person is no operator of the team.
+        ConflictError: more runs than a result may have, or a deployment of another team.
+    """
+    require_role(user, team, TeamRole.OPERATOR)
+    deployment, revision = measured
+    if len(runs) > MOST_KEPT_RUNS:
+        raise ConflictError(
+            _(
+                "A result holds at most %(limit)s runs; this one has %(count)s: split it."
+            )
+            % {"limit": MOST_KEPT_RUNS, "count": len(runs)}
+        )
+    if deployment is not None and deployment.cluster.team_id != team.pk:
+        raise ConflictError(_("The deployment belongs to another team."))
+    return BenchmarkResult.objects.create(
+        team=team,
+        name=name,
+        runs=[run_document(run) for run in runs],
+        run_count=len(runs),
+        deployment=deployment,
+        revision=revision,
+        created_by=user,
+    )
+
+
+def remove_result(user: User, result: BenchmarkResult) -> None:
+    """Remove a result; addresses that compare it lose that column.
+
+    Raises:
+        NotAllowedError: the person is no operator of its team.
+    """
+    require_role(user, result.team, TeamRole.OPERATOR)
+    BenchmarkResult.objects.filter(pk=result.pk).delete()

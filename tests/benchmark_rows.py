@@ -1,0 +1,35 @@
+"""Benchmark results for tests."""
+# mypy: allow-untyped-calls
+
+from factory.declarations import LazyAttribute, LazyFunction, Sequence, SubFactory
+from factory.django import DjangoModelFactory
+
+from deployments import models
+from deployments.telemetry.benchmarks.documents import run_document
+from deployments.telemetry.benchmarks.values import BenchmarkRun
+from tests.factories import TeamFactory, UserFactory
+
+
+class BenchmarkResultFactory(DjangoModelFactory[models.BenchmarkResult]):
+    """One run without speculation that a team keeps."""
+
+    class Meta:
+        model = models.BenchmarkResult
+
+    team = SubFactory(TeamFactory)
+    name = Sequence(lambda n: f"benchmark {n}")
+    runs = LazyFunction(
+        lambda: [
+            run_document(
+                BenchmarkRun(
+                    output_tokens_per_s=1000.0,
+                    requests_per_s=1.95,
+                    mean_tpot_ms=10.0,
+                    mean_itl_ms=10.0,
+                    max_concurrency=8,
+                )
+            )
+        ]
+    )
+    run_count = LazyAttribute(lambda row: len(row.runs))
+    created_by = SubFactory(UserFactory)
