@@ -11,6 +11,7 @@ from deployments.planning.text import Text, text
 
 SCHEMA_VERSION = 1
 PLANNER_VERSION = "1"
+HEALTH_PATH = "/health"
 
 
 class Role(StrEnum):
@@ -91,8 +92,9 @@ class PlannedReplica:
     """One container of a plan on one host.
 
     ``devices`` are host device numbers. ``health_port`` is the host port that answers
-    ``/health`` and ``/v1/models``; ``None`` for a headless replica. ``ready_deadline_s`` is how long
-    loading and graph capture may take.
+    ``health_path`` and, where ``lists_models``, ``/v1/models``; ``None`` for a headless replica.
+    ``ready_deadline_s`` is how long loading and graph capture may take. The document leaves both
+    out where they are vLLM's own.
     """
 
     role: Role
@@ -105,6 +107,8 @@ class PlannedReplica:
     health_port: int | None
     ready_deadline_s: int = 1800
     practice: bool = False
+    health_path: str = HEALTH_PATH
+    lists_models: bool = True
 
 
 class Basis(StrEnum):
@@ -262,12 +266,22 @@ class Plan:
         for name in ("memory", "gain"):
             if not document[name]:
                 del document[name]
+        replicas = document["replicas"]
+        for replica in replicas if isinstance(replicas, list) else ():
+            if isinstance(replica, dict):
+                _drop_usual(replica)
         return document
 
     @property
     def digest(self) -> str:
         """``sha256:...`` over the canonical document."""
         return digest_of(self.document)
+
+
+def _drop_usual(replica: dict[str, Json]) -> None:
+    for name, usual in (("health_path", HEALTH_PATH), ("lists_models", True)):
+        if replica[name] == usual:
+            del replica[name]
 
 
 def plan_from_document(document: Json) -> Plan:

@@ -10,6 +10,7 @@ from deployments.planning.placement import HostBook, take_ports_everywhere
 from deployments.planning.plan import ExpectedSpeculation, PlannedReplica, Role
 from deployments.planning.platforms.platform import Beyond, ContainerNeeds, Placement
 from deployments.planning.revision import Topology
+from deployments.planning.router import LAYERWISE_NETWORK, is_layerwise, router_for
 from deployments.planning.serve_command import Seat, served_name
 from deployments.planning.snapshot import HostSnapshot
 from deployments.planning.transfer import KV_PORT_STEP, Endpoint, transfer_ports
@@ -20,7 +21,6 @@ FIRST_PORT = {
     Role.COMBINED: 8000,
     Role.PREFILL: 8100,
     Role.DECODE: 8200,
-    Role.ROUTER: 8000,
 }
 RPC_PORT = 12321
 
@@ -62,6 +62,10 @@ def place(
                 replicas.append(replica)
                 beyond.update(dict.fromkeys(needs.beyond))
             number += 1
+    router = router_for(context, books, replicas)
+    if router is not None:
+        replicas.append(router)
+        beyond.update({LAYERWISE_NETWORK: None} if is_layerwise(context) else {})
     troubles = tuple(
         HostTrouble(
             host=name, shortages=tuple(book.shortages), clashes=tuple(book.clashes)

@@ -8,6 +8,20 @@ from deployments.planning.engines.profile import VLLM_ASCEND
 from deployments.planning.plan import Role
 
 KV_PORT_STEP = 100
+LAYERWISE = "MooncakeLayerwiseConnector"
+FAILURE_POLICY_SINCE = (0, 14, 0)
+CONNECTOR_SINCE = {
+    "NixlConnector": "0.9.0",
+    "MooncakeConnector": "0.13.0",
+    "MoRIIOConnector": "0.14.1",
+    "NixlPullConnector": "0.24.0",
+    "NixlPushConnector": "0.24.0",
+    "MooncakeConnectorV1": "0.11.0rc1",
+    "MooncakeLayerwiseConnector": "0.11.0rc1",
+    "MooncakeHybridConnector": "0.20.2rc1",
+}
+"""First release of its engine that registers a connector (vLLM sources, 0.8.5 to 0.33.0;
+vllm-ascend release notes to v0.23.0)."""
 KV_ROLES = {Role.PREFILL: "kv_producer", Role.DECODE: "kv_consumer"}
 
 
@@ -27,14 +41,13 @@ def transfer_config(
     Both sides carry the whole topology on Ascend (vllm-ascend v0.23.0, Mooncake connector);
     NIXL needs the role only (vLLM 0.32.0; ``kv_rank`` and the like are refused there).
     """
-    connector = settings.layout.serving.kv_connector or context.platform.kv_connector
+    connector = connector_of(context, settings)
     role = KV_ROLES[settings.role]
     if context.profile.engine != VLLM_ASCEND:
-        return {
-            "kv_connector": connector,
-            "kv_role": role,
-            "kv_load_failure_policy": "fail",
-        }
+        plain: dict[str, Json] = {"kv_connector": connector, "kv_role": role}
+        if context.profile.vllm.release >= FAILURE_POLICY_SINCE:
+            plain["kv_load_failure_policy"] = "fail"
+        return plain
     extra: dict[str, Json] = dict(
         sorted(settings.layout.serving.kv_connector_extra.items())
     )
@@ -54,6 +67,11 @@ def transfer_config(
         "engine_id": str(endpoint.number),
         "kv_connector_extra_config": extra,
     }
+
+
+def connector_of(context: PlanContext, settings: RoleSettings) -> str | None:
+    """Return the connector of a role: the documented one, else the platform's."""
+    return settings.layout.serving.kv_connector or context.platform.kv_connector
 
 
 def transfer_ports(context: PlanContext, settings: RoleSettings) -> int:

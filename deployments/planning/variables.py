@@ -3,9 +3,12 @@
 import re
 from collections.abc import Iterable
 
+from deployments.planning.plan import Role
 from deployments.planning.snapshot import HostSnapshot
 from deployments.planning.text import text
 
+MOST_BEHIND = 64
+"""Hosts of one role behind one router."""
 HOST_ADDRESS = "HOST_ADDRESS"
 HOST_INTERFACE = "HOST_INTERFACE"
 MODEL_ROOT = "MODEL_ROOT"
@@ -16,6 +19,16 @@ EXPLANATIONS = {
     MODEL_ROOT: text("directory on this host that holds one directory per checkpoint"),
     HEAD_ADDRESS: text("address of the host that holds rank 0 of this role"),
 }
+_BEHIND = {
+    Role.PREFILL: text("address of a host of the prefill role"),
+    Role.DECODE: text("address of a host of the decode role"),
+}
+BEHIND_ROUTER = {
+    f"{role.value.upper()}_{number}_ADDRESS": explanation
+    for role, explanation in _BEHIND.items()
+    for number in range(MOST_BEHIND)
+}
+EXPLANATIONS |= BEHIND_ROUTER
 VARIABLE = re.compile(r"\$\{(" + "|".join(EXPLANATIONS) + r")\}")
 
 
@@ -27,6 +40,15 @@ def reference_to(name: str) -> str:
 def address_of(host: HostSnapshot) -> str:
     """Return the host's address, or the variable for it."""
     return host.address or reference_to(HOST_ADDRESS)
+
+
+def address_behind(
+    host: HostSnapshot, role: Role, number: int, *, router: HostSnapshot
+) -> str:
+    """Return the address at which the router reaches a host of a role, or the variable for it."""
+    if host.address is not None or host.name == router.name:
+        return address_of(host)
+    return reference_to(f"{role.value.upper()}_{number}_ADDRESS")
 
 
 def interface_of(host: HostSnapshot) -> str:

@@ -188,7 +188,8 @@ def test_prefill_and_decode_share_a_host_on_other_devices_and_ports() -> None:
         LLAMA, prefill("gpu-1", devices_per_host=2), decode("gpu-1", devices_per_host=4)
     )
     made = plan(spec, gpu())
-    first, second = made.replicas
+    first, second, router = made.replicas
+    assert router.devices == ()
     assert first.devices == (0, 1)
     assert second.devices == (4, 5, 6, 7)
     taken = [port.host for replica in made.replicas for port in replica.container.ports]

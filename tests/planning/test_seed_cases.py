@@ -104,7 +104,9 @@ def test_glm_environment_reaches_the_fabric() -> None:
 
 def test_kimi_mounts_target_and_head_on_every_host() -> None:
     made = kimi_k26()
-    for replica in made.replicas:
+    *engines, router = made.replicas
+    assert router.container.mounts == ()
+    for replica in engines:
         weights = [mount.target for mount in replica.container.mounts[:2]]
         assert weights == ["/models/Kimi-K2.6-W4A8", "/models/kimi-k2.6-eagle3"]
         config = _json(

@@ -32,6 +32,8 @@ _WRAPPERS = re.compile(
     r"|cmd:|command:|entrypoint:|CMD|ENTRYPOINT|RUN|if|while|\d+|[/.$~].*|-.*)"
 )
 _SHELL = re.compile(r"(?:.*/)?(?:ba|z|da|k)?sh")
+AFTER_SCRIPT = 4
+"""Words up to the script's own name: ``sh -c SCRIPT NAME``."""
 _SHELL_OPTION = re.compile(r"-[a-z]*c")
 
 
@@ -49,13 +51,27 @@ def find_program(words: tuple[Word, ...]) -> Found | None:
     texts = [word.text for word in words]
     for index, text in enumerate(texts):
         found = _program_at(texts, index, text)
-        if found is not None and (index == 0 or _WRAPPERS.fullmatch(texts[0])):
+        if found is None:
+            continue
+        if index == 0 or _WRAPPERS.fullmatch(texts[0]) or _passes_on(texts):
             return found
     return None
 
 
+def _passes_on(texts: list[str]) -> bool:
+    """Whether a script behind ``sh -c`` ends in running the words after it: ``exec "$@"``."""
+    return (
+        len(texts) > AFTER_SCRIPT
+        and _SHELL.fullmatch(texts[0]) is not None
+        and _SHELL_OPTION.fullmatch(texts[1]) is not None
+        and texts[2].rstrip().endswith('"$@"')
+    )
+
+
 def find_script(words: tuple[Word, ...]) -> Word | None:
-    """Return the script behind ``bash -c``."""
+    """Return the script behind ``bash -c``, unless it only passes the words after it on."""
+    if _passes_on([word.text for word in words]):
+        return None
     for index, word in enumerate(words[:-2]):
         if _SHELL.fullmatch(word.text) and _SHELL_OPTION.fullmatch(
             words[index + 1].text

@@ -6,10 +6,12 @@ from deployments.planning.context import PlanContext, RoleSettings
 from deployments.planning.counts import WITHOUT_PREFILL
 from deployments.planning.engines.profile import VLLM_ASCEND
 from deployments.planning.methods import Method
-from deployments.planning.plan import Finding, PlannedReplica, Role, Severity
+from deployments.planning.plan import Finding, Role, Severity
 from deployments.planning.revision import Topology
+from deployments.planning.router import ASCEND_SOURCE, ROUTER_SOURCE
 from deployments.planning.text import text
-from deployments.planning.versions import Version
+from deployments.planning.transfer import CONNECTOR_SINCE, connector_of
+from deployments.planning.versions import Version, parse_version
 
 HASHED_SINCE = Version((0, 28, 0))
 ASCEND_GUIDE = "vllm-ascend documentation v0.23.0, prefill/decode disaggregation"
@@ -36,6 +38,7 @@ def disaggregation_rules(context: PlanContext) -> Iterator[Finding]:
         )
     yield from _one_sided(context, prefill, decode)
     yield from _tensor_parallel(context, prefill, decode)
+    yield from _connector(context, decode)
     yield _proxy(context)
 
 
@@ -101,44 +104,60 @@ def _tensor_parallel(
     )
 
 
-def _proxy(context: PlanContext) -> Finding:
-    heads = [one for one in context.replicas if one.health_port is not None]
-    prefill = [_address(context, one) for one in heads if one.role is Role.PREFILL]
-    decode = [_address(context, one) for one in heads if one.role is Role.DECODE]
-    ascend = context.profile.engine == VLLM_ASCEND
-    return Finding(
-        code="PROXY_NEEDED",
+def _connector(context: PlanContext, decode: RoleSettings) -> Iterator[Finding]:
+    connector = connector_of(context, decode)
+    since = CONNECTOR_SINCE.get(connector or "")
+    if since is None or context.practice:
+        return
+    if parse_version(context.profile.version) >= parse_version(since):
+        return
+    yield Finding(
+        code="KV_CONNECTOR_TOO_NEW",
         category="disaggregation",
-        severity=Severity.WARNING,
+        severity=Severity.ERROR,
         message=text(
-            "Clients cannot call prefill or decode directly: a proxy must send each request to "
-            "prefill and then to decode, and this plan does not start one."
+            "{engine} {version} has no {connector}; {since} is the first release that does.",
+            engine=context.profile.engine,
+            version=context.profile.version,
+            connector=connector or "",
+            since=since,
         ),
-        fix=text("Run the proxy that the evidence shows and give clients its address."),
-        source=f"{ASCEND_GUIDE}, load_balance_proxy_server_example.py"
-        if ascend
-        else "vLLM 0.32.0 documentation, vllm-router",
-        evidence=_ascend_proxy(prefill, decode) if ascend else _router(prefill, decode),
+        fix=text(
+            "Use {engine}=={since} or later.",
+            engine=context.profile.engine,
+            since=since,
+        ),
+        source="vLLM sources, 0.8.5 to 0.33.0; vllm-ascend release notes, v0.23.0",
+        evidence=connector or "",
     )
 
 
-def _address(context: PlanContext, replica: PlannedReplica) -> tuple[str, int]:
-    host = next(one for one in context.hosts if one.name == replica.host)
-    return host.address or f"<address of {host.name}>", replica.health_port or 0
-
-
-def _ascend_proxy(prefill: list[tuple[str, int]], decode: list[tuple[str, int]]) -> str:
-    parts = ["python3 load_balance_proxy_server_example.py --host 0.0.0.0 --port 8000"]
-    for name, places in (("prefiller", prefill), ("decoder", decode)):
-        parts.append(f"--{name}-hosts {' '.join(host for host, _port in places)}")
-        parts.append(f"--{name}-ports {' '.join(str(port) for _host, port in places)}")
-    return " ".join(parts)
-
-
-def _router(prefill: list[tuple[str, int]], decode: list[tuple[str, int]]) -> str:
-    parts = [
-        "vllm-router --policy round_robin --vllm-pd-disaggregation --kv-connector nixl"
-    ]
-    parts += [f"--prefill http://{host}:{port}" for host, port in prefill]
-    parts += [f"--decode http://{host}:{port}" for host, port in decode]
-    return " ".join([*parts, "--host 0.0.0.0 --port 8000"])
+def _proxy(context: PlanContext) -> Finding:
+    router = next((one for one in context.replicas if one.role is Role.ROUTER), None)
+    if router is None:
+        return Finding(
+            code="PROXY_NEEDED",
+            category="disaggregation",
+            severity=Severity.WARNING,
+            message=text(
+                "Clients cannot call prefill or decode directly, and the practice image holds no "
+                "router: the deployment has no endpoint."
+            ),
+            fix=text("Choose an engine image to get a router with the plan."),
+            source=text("this panel"),
+        )
+    ascend = context.profile.engine == VLLM_ASCEND
+    return Finding(
+        code="ROUTER_PLANNED",
+        category="disaggregation",
+        severity=Severity.INFO,
+        message=text(
+            "Clients call the router on {host}, port {port}: it sends each request to prefill and "
+            "then to decode. It starts when both are ready.",
+            host=router.host,
+            port=str(router.health_port),
+        ),
+        fix=text("Give clients its address, never that of prefill or decode."),
+        source=ASCEND_SOURCE if ascend else ROUTER_SOURCE,
+        evidence=" ".join(router.container.command),
+    )

@@ -7,6 +7,7 @@ from deployments.planning.launch.words import spec_texts
 from deployments.planning.plan import Finding, Severity
 from deployments.planning.text import text
 from deployments.planning.variables import (
+    BEHIND_ROUTER,
     EXPLANATIONS,
     HEAD_ADDRESS,
     HOST_ADDRESS,
@@ -76,8 +77,8 @@ def _unknown_values(context: PlanContext) -> Iterator[Finding]:
     for name, hosts in sorted(missing.items()):
         listed = ", ".join(sorted(hosts))
         yield Finding(
-            code=f"{name}_UNKNOWN",
-            category=CATEGORY[name],
+            code=f"{HOST_ADDRESS if name in BEHIND_ROUTER else name}_UNKNOWN",
+            category=CATEGORY.get(name, "environment"),
             severity=severity,
             message=text(
                 "The {meaning} is not known for {listed}; the files hold the variable {name} "

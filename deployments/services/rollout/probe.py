@@ -7,6 +7,7 @@ from http import HTTPStatus
 
 from pydantic import JsonValue as Json
 
+from deployments.planning.plan import HEALTH_PATH
 from deployments.planning.text import text
 from deployments.services.rollout.rollout import Member
 
@@ -31,6 +32,7 @@ class Endpoint:
 
     address: str
     port: int
+    health_path: str = HEALTH_PATH
 
 
 def endpoint_of(member: Member) -> Endpoint | None:
@@ -50,16 +52,19 @@ def endpoint_of(member: Member) -> Endpoint | None:
         "",
     )
     if published not in ANY_ADDRESS:
-        return Endpoint(published, port)
+        return Endpoint(published, port, member.planned.health_path)
     local = member.host.docker_address.startswith("unix://")
     address = "127.0.0.1" if local else member.host.address
-    return Endpoint(address or "127.0.0.1", port)
+    return Endpoint(address or "127.0.0.1", port, member.planned.health_path)
 
 
 def is_healthy(endpoint: Endpoint) -> bool:
-    """Whether ``/health`` answers 200; a refused or cut connection is simply no."""
+    """Whether its health path answers 200; a refused or cut connection is simply no."""
     try:
-        return _ask(endpoint, "GET", "/health", HEALTH_TIMEOUT_S)[0] == HTTPStatus.OK
+        return (
+            _ask(endpoint, "GET", endpoint.health_path, HEALTH_TIMEOUT_S)[0]
+            == HTTPStatus.OK
+        )
     except ProbeError:
         return False
 

@@ -25,6 +25,23 @@ def test_prefill_starts_before_decode_and_both_must_be_ready(world: World) -> No
     assert len(world.our_containers()) == 2
 
 
+def test_router_starts_when_prefill_and_decode_answer_and_is_proved_by_a_completion(
+    world: World,
+) -> None:
+    router = replace(world.replica(role=Role.ROUTER), lists_models=False)
+    members = [world.replica(role=role) for role in (Role.DECODE, Role.PREFILL)]
+    release = world.deploy(world.plan(router, *members))
+    steps = [
+        (event.step, event.replica.role)
+        for event in release.events.filter(kind=EventKind.DONE)
+        if event.replica and event.step in ("START", "WAIT_READY", "SMOKE")
+    ]
+    assert release.state == ReleaseState.LIVE
+    assert steps.index(("START", "router")) > steps.index(("WAIT_READY", "decode"))
+    assert steps.index(("START", "router")) > steps.index(("WAIT_READY", "prefill"))
+    assert steps[-1] == ("SMOKE", "router")
+
+
 def test_ranks_start_in_order(world: World) -> None:
     ranks = [world.replica(rank=rank) for rank in (1, 0)]
     release = world.deploy(world.plan(*ranks))

@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -57,6 +58,14 @@ def test_only_200_is_healthy(
     answers["/health"] = (status, b"")
     answers["/elsewhere"] = (200, b"")
     assert is_healthy(endpoint) is healthy
+
+
+def test_router_is_healthy_by_its_own_path(
+    endpoint: Endpoint, answers: Answers
+) -> None:
+    answers["/healthcheck"] = (200, b"")
+    assert not is_healthy(endpoint)
+    assert is_healthy(replace(endpoint, health_path="/healthcheck"))
 
 
 def test_nobody_there_is_not_healthy() -> None:
