@@ -96,6 +96,7 @@ class _Document:
     engine: str | None = None
     image: str | None = None
     served_model_name: str | None = None
+    cluster: str | None = None
     speculation: _Speculation = field(default_factory=_Speculation)
     topology: Topology = Topology.COMBINED
     roles: dict[Role, _Role] = field(default_factory=dict)
@@ -109,7 +110,7 @@ class _Document:
 def parse_deployment_spec(
     document: Json,
 ) -> tuple[RevisionSpec, tuple[HostSnapshot, ...], ClusterSettings]:
-    """Read a spec; decimals in it are text.
+    """Read a spec; decimals in it are text. Its ``cluster`` is for the wizard alone.
 
     Raises:
         PlanningError: a key is missing, unknown or of the wrong kind, the fleet is smaller than the

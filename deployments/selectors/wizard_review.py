@@ -4,14 +4,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import yaml
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from deployments.models import Cluster, ReleaseState, RoleGrant, TeamRole, User
 from deployments.models import Plan as PlanRow
 from deployments.planning.catalog import TargetModel as CatalogEntry
-from deployments.planning.documents import to_document
 from deployments.planning.errors import PlanningError
 from deployments.planning.plan import Finding, Plan, PlannedReplica, Severity
 from deployments.selectors.plans import stored_plan
@@ -114,16 +112,6 @@ def findings_text(plan: Plan) -> str:
     }
     parts = [text % counts[kind] for kind, text in words.items() if counts[kind]]
     return ", ".join(parts) or _("no findings")
-
-
-def spec_yaml(plan: Plan, cluster: Cluster | None) -> str:
-    """The deployment specification as YAML: the revision as planned, and its cluster."""
-    document = {"revision": to_document(plan.revision)}
-    if cluster is not None:
-        document = {"cluster": cluster.slug, **document}
-    return yaml.safe_dump(
-        document, sort_keys=False, allow_unicode=True, default_flow_style=False
-    )
 
 
 def _one_place(replica: PlannedReplica) -> str:

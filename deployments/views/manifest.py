@@ -55,6 +55,8 @@ MANIFEST: Mapping[str, Permission] = {
     "plan": _read,
     "plan-preview": _read,
     "plan-files": _read,
+    # Reads a file into an address and changes nothing.
+    "plan-spec": Permission(methods=BOTH),
     "plan-submit": _operate,
     "deployment-list": _read,
     "deployment-list-file": _read,

@@ -9,13 +9,13 @@ from django.views.decorators.http import require_POST, require_safe
 
 from deployments.forms.wizard.draft import Draft, read_draft
 from deployments.forms.wizard.form import WizardForm
+from deployments.forms.wizard.specification import specification
 from deployments.forms.wizard.steps import Step
 from deployments.forms.wizard.submission import SubmissionForm
 from deployments.planning.errors import PlanningError
 from deployments.planning.launch.files import launch_files
 from deployments.selectors.texts import say_error
 from deployments.selectors.wizard import WizardChoices
-from deployments.selectors.wizard_review import spec_yaml
 from deployments.services.errors import UseCaseError
 from deployments.services.plans import submit_plan
 from deployments.views.answers import archive, refusal_status
@@ -52,10 +52,9 @@ def plan_files(request: HttpRequest) -> HttpResponse:
     draft = read_draft(person(request), request.GET, step=Step.REVIEW)
     if draft.plan is None or not draft.usable:
         return _page(request, draft, status=422)
-    cluster = draft.inputs.cluster if draft.inputs else None
-    specification = ("deployment.yaml", spec_yaml(draft.plan, cluster))
+    written = ("deployment.yaml", specification(draft))
     name = f"{draft.plan.deployment}-r{draft.plan.revision['number']}"
-    return archive(name, (*launch_files(draft.plan), specification))
+    return archive(name, (*launch_files(draft.plan), written))
 
 
 @require_POST

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from deployments.forms.wizard.draft import Draft
 from deployments.forms.wizard.form import offers_practice
 from deployments.forms.wizard.spec import chosen_hosts, role_hosts
+from deployments.forms.wizard.specification import specification
 from deployments.forms.wizard.steps import PLATFORM, Step
 from deployments.forms.wizard.workloads import PRESETS
 from deployments.models import User
@@ -39,7 +40,6 @@ from deployments.selectors.wizard_review import (
     intent,
     placement_text,
     running_plan,
-    spec_yaml,
 )
 
 Context = dict[str, Any]
@@ -201,7 +201,7 @@ def review_step(user: User, draft: Draft) -> Context:
         "files": [
             (path, text) for path, text in launch_files(plan) if path != "plan.json"
         ],
-        "yaml": spec_yaml(plan, cluster),
+        "yaml": specification(draft),
         "approvers": approvers_of(user, cluster) if cluster else None,
     }
 

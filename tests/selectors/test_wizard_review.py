@@ -1,14 +1,12 @@
 """What the review says of a plan."""
 
 import pytest
-import yaml
 
 from deployments.models import Cluster, TeamRole, User
 from deployments.selectors.wizard_review import (
     approvers_of,
     number_ranges,
     running_plan,
-    spec_yaml,
 )
 from tests.factories import ClusterFactory, DeploymentFactory, TeamFactory, member
 from tests.plan_rows import released, stored
@@ -73,11 +71,3 @@ def test_only_the_live_plan_of_this_cluster_runs(cluster: Cluster) -> None:
     found = running_plan(cluster, "chat")
     assert found is not None
     assert (found[0].pk, found[1].digest) == (row.pk, value.digest)
-
-
-def test_the_specification_reads_back(cluster: Cluster) -> None:
-    value = plan_value(name="chat")
-
-    document = yaml.safe_load(spec_yaml(value, cluster))
-
-    assert document == {"cluster": "prod", "revision": value.revision}

@@ -38,7 +38,7 @@ def test_the_archive_holds_every_file(as_bob: Client, state: State) -> None:
     compose = yaml.safe_load(archive.read("gpu-1/docker-compose.yaml"))
     assert list(compose["services"]) == ["chat-r1-combined-0"]
     document = yaml.safe_load(archive.read("deployment.yaml"))
-    assert (document["cluster"], document["revision"]["name"]) == ("prod", "chat")
+    assert (document["cluster"], document["name"]) == ("serving/prod", "chat")
     assert archive.getinfo("gpu-1/launch.sh").external_attr >> 16 & 0o777 == 0o755
 
 

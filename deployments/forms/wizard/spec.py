@@ -1,5 +1,6 @@
 """The wizard's state as a RevisionSpec, and a RevisionSpec as an address of the wizard."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.http import QueryDict
@@ -119,10 +120,20 @@ def address_of_spec(
     spec: RevisionSpec, cluster: Cluster, step: Step = Step.REVIEW
 ) -> str:
     """The query string at which the wizard shows this revision on a cluster again."""
+    return address_at(spec, {"cluster": str(cluster.pk)}, _all_hosts(spec), step)
+
+
+def address_at(
+    spec: RevisionSpec,
+    place: Mapping[str, str],
+    hosts: tuple[str, ...] = (),
+    step: Step = Step.REVIEW,
+) -> str:
+    """The query string of a revision at a place: fields of the hardware step, and hosts by name."""
     query = QueryDict(mutable=True)
     query["step"] = step.value
-    query["cluster"] = str(cluster.pk)
-    query.setlist("host", list(_all_hosts(spec)))
+    query.update(dict(place))
+    query.setlist("host", list(hosts))
     values = _values(spec) | _workload_values(spec.workload)
     for role in spec.roles:
         values |= _role_values(role)
