@@ -110,7 +110,9 @@ def browser(user: User) -> Client:
 
 
 def address(route: str, key: object = None) -> str:
-    """The address of a route, for a row or for none; a chapter stands for all chapters."""
+    """The address of a route, for a row or for none; a chapter or a rule stands for all of them."""
+    if "code" in str(ROUTES[route].pattern):
+        return reverse(route, kwargs={"code": "SPEC_JSON_INVALID"})
     if "slug" in str(ROUTES[route].pattern):
         return reverse(route, kwargs={"slug": "why"})
     return reverse(route, kwargs={"pk": key} if key is not None else {})

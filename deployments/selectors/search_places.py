@@ -8,8 +8,9 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from deployments.selectors.guide import DIAGNOSES, RULES, chapters, place_of
+from deployments.selectors.guide import DIAGNOSES, chapters, place_of
 from deployments.selectors.guide_contents import headings
+from deployments.selectors.rules import rule_entries
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +35,12 @@ def pages() -> tuple[Place, ...]:
         Place(url=reverse("release-list"), text=_("Releases"), words="history rollout"),
         Place(url=reverse("approval-list"), text=_("Approvals"), words="requests vote"),
         Place(url=reverse("plan"), text=_("Plan a deployment"), words="wizard new"),
+        Place(
+            url=reverse("check"),
+            text=_("Check a launch"),
+            words="lint command script compose docker",
+        ),
+        Place(url=reverse("rule-list"), text=_("Rules"), words="findings reference"),
         Place(url=reverse("catalog"), text=_("Catalog"), words="models drafters"),
         Place(url=reverse("fleet"), text=_("Fleet"), words="hosts devices clusters"),
         Place(url=reverse("host-list"), text=_("Hosts"), words="fleet table"),
@@ -73,10 +80,13 @@ def _sections(language: str) -> Iterator[Place]:
 
 
 def _codes() -> Iterator[Place]:
-    for code in (*RULES, *DIAGNOSES):
+    for code, rule in rule_entries().items():
+        words = code.lower().replace("_", " ")
+        yield Place(url=rule.url, text=code, note=_("Rule"), words=words)
+    for code in DIAGNOSES:
         place = place_of(code)
-        if place is None:
+        if place is None or code in rule_entries():
             continue
         url = f"{reverse('guide-chapter', args=[place.chapter])}#{place.anchor}"
-        note = _("Rule") if code in RULES else _("Diagnosis")
-        yield Place(url=url, text=code, note=note, words=code.lower().replace("_", " "))
+        words = code.lower().replace("_", " ")
+        yield Place(url=url, text=code, note=_("Diagnosis"), words=words)

@@ -108,6 +108,11 @@ MANIFEST: Mapping[str, Permission] = {
     "benchmark-file": _read,
     "benchmark": _read,
     "benchmark-remove": _operate,
+    # Judges text and changes nothing.
+    "check": Permission(methods=BOTH),
+    "check-corrected": _look_on,
+    "rule-list": _read,
+    "rule": _read,
     "guide": _read,
     "guide-chapter": _read,
     "settings": Permission(methods=BOTH),

@@ -137,7 +137,9 @@ def test_findings_of_a_plan_say_why(as_alice: Client, state: dict[str, object]) 
     assert findings
     for finding in findings:
         code = words(finding, ".mono")
-        assert attribute(finding, ".where a", "href") == f"/guide/rules/#rule-{code}"
+        assert attribute(finding, ".where a.mono", "href") == f"/rules/{code}/"
+        reason = attribute(finding, ".where a:not(.mono)", "href")
+        assert reason == f"/guide/rules/#rule-{code}"
 
 
 def test_wizard_names_source_and_chapter_of_every_field(

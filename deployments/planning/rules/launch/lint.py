@@ -89,10 +89,11 @@ _ASCEND_CATEGORY = {"cudagraph": "ascend-graph"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LintReport:
-    """What is right and wrong about an input."""
+    """What is right and wrong about an input; ``views`` are its launches with engine and platform."""
 
     source: ImportedInput
     findings: tuple[LaunchFinding, ...]
+    views: tuple[LaunchView, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -132,7 +133,9 @@ def lint(
     found.extend(_benchmarks(source))
     unique = {(one.code, one.launch, one.line, one.message): one for one in found}
     return LintReport(
-        source=source, findings=tuple(sorted(unique.values(), key=_order))
+        source=source,
+        findings=tuple(sorted(unique.values(), key=_order)),
+        views=tuple(views),
     )
 
 
