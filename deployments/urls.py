@@ -106,6 +106,11 @@ urlpatterns: list[URLPattern] = [
         name="deployment-acceptance-data",
     ),
     path(
+        "deployments/<uuid:pk>/acceptance.csv",
+        acceptance.acceptance_file,
+        name="deployment-acceptance-file",
+    ),
+    path(
         "deployments/<uuid:pk>/configuration/",
         deployments.configuration,
         name="deployment-configuration",

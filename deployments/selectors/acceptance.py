@@ -1,68 +1,56 @@
-"""Acceptance history of deployments: sums of stored samples, and nothing that is not in them."""
+"""Acceptance history of a deployment: sums of what was stored, and nothing that is not in it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from uuid import UUID
+from enum import StrEnum
 
-from django.db.models import F, QuerySet
-
-from deployments.models import (
-    AcceptanceSample,
-    Deployment,
-    LogGap,
-    Release,
-)
+from deployments.models import HOUR_S, Deployment, Release
 from deployments.planning.plan import Role
-from deployments.telemetry.acceptance_history import (
-    Bucket,
-    Counts,
-    Sample,
-    bucket_samples,
-    total,
+from deployments.selectors.acceptance_events import (
+    Lost,
+    Marker,
+    Stretch,
+    lost_and_seen,
+    markers_of,
+    releases_until,
 )
+from deployments.selectors.acceptance_parts import Part, parts_of
+from deployments.selectors.acceptance_range import NANOSECONDS, Range
+from deployments.telemetry.acceptance_history import NOTHING, Counts, total
 from deployments.telemetry.advice import Advice, advise
+from deployments.telemetry.baseline import Baseline, baseline_of
 
-NANOSECONDS = 10**9
+BASE_HOURS = 7 * 24
+SHOWN_RELEASES = 6
+
+
+class State(StrEnum):
+    """What a step shows: figures, or one of two kinds of nothing, which are not the same."""
+
+    DRAFTED = "drafted"
+    NO_TRAFFIC = "no_traffic"
+    NOT_SEEN = "not_seen"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
-    """A range that people may pick: ``steps`` buckets of ``step_s`` seconds."""
+class Step:
+    """One step of the chart; ``counts`` is ``None`` when nothing was drafted."""
 
-    key: str
-    step_s: int
-    steps: int
-
-    def end_after(self, now: datetime) -> int:
-        """The next full step after ``now`` in nanoseconds, so that steps lie on round times."""
-        step = self.step_s * NANOSECONDS
-        return -(-round(now.timestamp() * NANOSECONDS) // step) * step
+    start_s: int
+    end_s: int
+    counts: Counts | None
+    state: State
 
     @property
-    def length_ns(self) -> int:
-        """The whole range in nanoseconds."""
-        return self.step_s * self.steps * NANOSECONDS
+    def start(self) -> datetime:
+        """When it begins."""
+        return datetime.fromtimestamp(self.start_s, UTC)
 
-
-SPANS = {
-    span.key: span
-    for span in (
-        Span(key="1h", step_s=60, steps=60),
-        Span(key="6h", step_s=300, steps=72),
-        Span(key="24h", step_s=900, steps=96),
-        Span(key="7d", step_s=3600, steps=168),
-    )
-}
-DEFAULT_SPAN = "24h"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stored:
-    """One sample with the release that it belongs to."""
-
-    release_id: UUID
-    sample: Sample
+    @property
+    def end(self) -> datetime:
+        """When it ends."""
+        return datetime.fromtimestamp(self.end_s, UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,135 +73,214 @@ class PositionBar:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """One step of the table; ``counts`` is ``None`` when nothing was drafted."""
+class ReplicaLine:
+    """What one replica of the live release did in the range; ``name`` is like ``decode-0``."""
 
-    start: datetime
-    counts: Counts | None
+    name: str
+    counts: Counts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Marker:
-    """A release that went live in the range."""
+class Against:
+    """The other range or revision of a comparison."""
 
-    at: datetime
-    release: Release
+    key: str
+    range: Range
+    steps: tuple[Step, ...]
+    totals: Counts
+    release: Release | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
     """The acceptance history of one deployment over one range.
 
-    ``totals`` are the sums of all samples in the range but those of prefill replicas, which decode
-    one token a request; ``judged`` are those of the live release, which the advice is about.
+    ``totals`` are the sums of the range without prefill replicas, which decode one token a request;
+    ``judged`` are those of the live release, which the advice is about; ``earlier`` are releases
+    that one may compare with, newest first.
     """
 
-    span: Span
-    start_ns: int
-    end_ns: int
-    buckets: tuple[Bucket, ...]
+    range: Range
+    only: str
+    steps: tuple[Step, ...]
     totals: Counts
     windows: int
     judged: Counts
     judged_windows: int
     positions: tuple[PositionBar, ...]
+    replicas: tuple[ReplicaLine, ...]
+    prefill: tuple[ReplicaLine, ...]
+    roles: tuple[str, ...]
+    baseline: Baseline
     markers: tuple[Marker, ...]
-    log_gaps: tuple[LogGap, ...]
+    earlier: tuple[Release, ...]
+    log_gaps: tuple[Lost, ...]
     advice: Advice
+    against: Against | None
 
     @property
-    def start(self) -> datetime:
-        """When the range begins."""
-        return moment_of(self.start_ns)
-
-    @property
-    def end(self) -> datetime:
-        """When the range ends."""
-        return moment_of(self.end_ns)
-
-    @property
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[Step, ...]:
         """The steps as the table shows them, newest first."""
-        return tuple(
-            Row(start=moment_of(bucket.start_ns), counts=bucket.counts)
-            for bucket in reversed(self.buckets)
-        )
+        return self.steps[::-1]
 
 
-def moment_of(nanoseconds: int) -> datetime:
-    """A time stamp of the engine as a time, to the microsecond."""
-    return datetime.fromtimestamp(nanoseconds // 1000 / 10**6, tz=UTC)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What is asked for: a range, of all replicas or ``only`` some, against another range or none.
+
+    ``only`` is a role or a replica (``decode``, ``decode-0``); ``against`` is ``before``, ``week``,
+    ``own`` with ``other``, or the number of a release as text.
+    """
+
+    range: Range
+    only: str = ""
+    against: str = ""
+    other: Range | None = None
 
 
-def history(
-    deployment: Deployment, live: Release | None, span: Span, end_ns: int
-) -> History:
+def history(deployment: Deployment, live: Release | None, wanted: Wanted) -> History:
     """Read the history in three queries."""
-    start_ns = end_ns - span.length_ns
-    stored = list(_samples(deployment, start_ns, end_ns))
-    now_live = [one for one in stored if live and one.release_id == live.pk]
-    judged = total(one.sample.counts for one in now_live)
+    one = wanted.range
+    releases = releases_until(deployment, one.end)
+    other, other_release = _other(wanted, releases)
+    ranges = [one, _base(one), *([other] if other else [])]
+    parts, base, *rest = parts_of(deployment, ranges)
+    drafting = [part for part in parts if part.role != Role.PREFILL]
+    shown = _only(drafting, wanted.only)
+    now_live = [part for part in shown if live and part.release == live.number]
+    lost, seen = lost_and_seen(deployment, one)
+    judged = _sum(now_live)
     return History(
-        span=span,
-        start_ns=start_ns,
-        end_ns=end_ns,
-        buckets=bucket_samples(
-            (one.sample for one in stored), start_ns, end_ns, span.steps
-        ),
-        totals=total(one.sample.counts for one in stored),
-        windows=len(stored),
+        range=one,
+        only=wanted.only,
+        steps=_steps(shown, one, seen),
+        totals=_sum(shown),
+        windows=sum(part.windows for part in shown),
         judged=judged,
-        judged_windows=len(now_live),
-        positions=_positions(judged),
-        markers=_markers(deployment, start_ns, end_ns),
-        log_gaps=tuple(
-            LogGap.objects.filter(
-                replica__release__deployment=deployment,
-                from_ns__lt=end_ns,
-                to_ns__gt=start_ns,
-            )
-        ),
+        judged_windows=sum(part.windows for part in now_live),
+        positions=_positions(judged if live else _sum(shown)),
+        replicas=_replicas(part for part in drafting if _of(part, live)),
+        prefill=_replicas(part for part in parts if part.role == Role.PREFILL),
+        roles=tuple(sorted({part.role for part in drafting})),
+        baseline=_baseline(_only(base, wanted.only), live),
+        markers=markers_of(releases, one),
+        earlier=tuple(releases[::-1][:SHOWN_RELEASES]),
+        log_gaps=lost,
         advice=advise(
             live.plan.method if live else None,
             live.plan.num_speculative_tokens if live else None,
             judged,
         ),
+        against=_against(wanted, other, other_release, rest[0]) if other else None,
     )
 
 
-def _judgeable() -> QuerySet[AcceptanceSample]:
-    return AcceptanceSample.objects.exclude(replica__role=Role.PREFILL)
+def _of(part: Part, live: Release | None) -> bool:
+    return live is None or part.release == live.number
 
 
-def _samples(deployment: Deployment, start_ns: int, end_ns: int) -> Iterator[Stored]:
-    rows = (
-        _judgeable()
-        .filter(
-            deployment=deployment, timestamp_ns__gt=start_ns, timestamp_ns__lte=end_ns
-        )
-        .annotate(release_id=F("replica__release_id"))
-        .values_list(
-            "release_id",
-            "timestamp_ns",
-            "window_s",
-            "accepted",
-            "drafted",
-            "num_drafts",
-            "per_position",
-        )
+def _only(parts: Iterable[Part], only: str) -> list[Part]:
+    """Of the role or the replica, where one is asked for; never prefill."""
+    return [
+        part
+        for part in parts
+        if part.role != Role.PREFILL and (not only or only in {part.role, part.replica})
+    ]
+
+
+def _base(one: Range) -> Range:
+    """The seven days before the range, by hour."""
+    end_s = one.start_s // HOUR_S * HOUR_S
+    return Range(
+        key="base",
+        start_s=end_s - BASE_HOURS * HOUR_S,
+        step_s=HOUR_S,
+        steps=BASE_HOURS,
     )
-    for release_id, at, window, accepted, drafted, drafts, positions in rows:
-        counts = Counts(
-            accepted=accepted,
-            drafted=drafted,
-            num_drafts=drafts,
-            per_position=tuple(positions),
+
+
+def _baseline(parts: Iterable[Part], live: Release | None) -> Baseline:
+    """Bands by hour, of windows with as many positions as run now."""
+    count = live.plan.num_speculative_tokens if live else None
+    hours: dict[int, Counts] = {}
+    for part in parts:
+        if count is None or len(part.counts.per_position) == count:
+            hour = part.at_s // HOUR_S
+            hours[hour] = hours.get(hour, NOTHING) + part.counts
+    return baseline_of(hours.values())
+
+
+def _other(
+    wanted: Wanted, releases: Sequence[Release]
+) -> tuple[Range | None, Release | None]:
+    """The range to compare with; for a release the last of its time, as long as the range."""
+    one = wanted.range
+    if wanted.against == "before":
+        return one.moved_to(one.start_s), None
+    if wanted.against == "week":
+        return one.moved_to(one.end_s - BASE_HOURS * HOUR_S), None
+    if wanted.against == "own" and wanted.other:
+        # The same steps, so that the two courses lie over each other.
+        return one.moved_to(wanted.other.end_s), None
+    for place, row in enumerate(releases):
+        if str(row.number) == wanted.against:
+            after = [later.live_at for later in releases[place + 1 :] if later.live_at]
+            end = min([*after, row.ended_at or one.end, one.end])
+            return one.moved_to(int(end.timestamp())), row
+    return None, None
+
+
+def _against(
+    wanted: Wanted, other: Range, release: Release | None, parts: Iterable[Part]
+) -> Against:
+    shown = [
+        part
+        for part in _only(parts, wanted.only)
+        if release is None or part.release == release.number
+    ]
+    return Against(
+        key=wanted.against,
+        range=other,
+        steps=_steps(shown, other, ()),
+        totals=_sum(shown),
+        release=release,
+    )
+
+
+def _sum(parts: Iterable[Part]) -> Counts:
+    return total(part.counts for part in parts)
+
+
+def _steps(
+    parts: Iterable[Part], one: Range, seen: Sequence[Stretch]
+) -> tuple[Step, ...]:
+    sums = [NOTHING] * one.steps
+    for part in parts:
+        if part.counts.drafted:
+            sums[(part.at_s - one.start_s) // one.step_s] += part.counts
+    ran = set(_ran(one, seen))
+    steps = []
+    for place, counts in enumerate(sums):
+        nothing = State.NO_TRAFFIC if place in ran else State.NOT_SEEN
+        start_s = one.start_s + place * one.step_s
+        steps.append(
+            Step(
+                start_s=start_s,
+                end_s=start_s + one.step_s,
+                counts=counts if counts.drafted else None,
+                state=State.DRAFTED if counts.drafted else nothing,
+            )
         )
-        start = at - round((window or 0) * NANOSECONDS)
-        yield Stored(
-            release_id=release_id,
-            sample=Sample(start_ns=start, end_ns=at, counts=counts),
-        )
+    return tuple(steps)
+
+
+def _ran(one: Range, seen: Sequence[Stretch]) -> Iterator[int]:
+    """The steps in which something ran and was read."""
+    step_ns = one.step_s * NANOSECONDS
+    for stretch in seen:
+        first = max(0, (stretch.from_ns - one.start_ns) // step_ns)
+        last = min(one.steps - 1, (stretch.to_ns - one.start_ns) // step_ns)
+        yield from range(first, last + 1)
 
 
 def _positions(counts: Counts) -> tuple[PositionBar, ...]:
@@ -225,12 +292,11 @@ def _positions(counts: Counts) -> tuple[PositionBar, ...]:
     )
 
 
-def _markers(deployment: Deployment, start_ns: int, end_ns: int) -> tuple[Marker, ...]:
-    rows = (
-        deployment.releases.filter(
-            live_at__gt=moment_of(start_ns), live_at__lte=moment_of(end_ns)
-        )
-        .select_related("plan__revision")
-        .order_by("live_at")
+def _replicas(parts: Iterable[Part]) -> tuple[ReplicaLine, ...]:
+    sums: dict[tuple[str, int], list[Part]] = {}
+    for part in parts:
+        sums.setdefault((part.role, part.rank), []).append(part)
+    return tuple(
+        ReplicaLine(name=same[0].replica, counts=_sum(same))
+        for _key, same in sorted(sums.items())
     )
-    return tuple(Marker(at=row.live_at, release=row) for row in rows if row.live_at)

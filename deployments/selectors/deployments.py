@@ -2,6 +2,7 @@
 
 import shlex
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db.models import QuerySet
 
@@ -20,6 +21,7 @@ from deployments.models.scope import ScopedQuerySet
 from deployments.planning.plan import Plan, PlannedReplica, Role
 from deployments.selectors.access import has_role
 from deployments.selectors.releases import STOPPABLE, planned_replica, readable_plan
+from deployments.selectors.standings import silent_since
 
 ENDPOINT_ROLES = (Role.ROUTER, Role.COMBINED)
 
@@ -69,6 +71,11 @@ class DeploymentPage:
         return newest if newest and newest.state in CHANGING_STATES else None
 
     @property
+    def silent_since(self) -> datetime | None:
+        """Since when nothing was heard of what is live, if that is worth a word."""
+        return silent_since(self.row, self.live)
+
+    @property
     def running(self) -> int:
         """Replicas that were last seen running."""
         return sum(1 for replica in self.replicas if replica.state == "running")
@@ -86,7 +93,9 @@ class DeploymentPage:
 
 def deployments_for(user: User) -> ScopedQuerySet[Deployment]:
     """Deployments of the person's teams."""
-    return Deployment.objects.for_user(user).select_related("cluster__team")
+    return Deployment.objects.for_user(user).select_related(
+        "cluster__team", "standing"
+    )
 
 
 def shown_release(row: Deployment) -> Release | None:

@@ -1,8 +1,10 @@
-"""The acceptance history of a deployment: the page, and the same numbers for its chart."""
+"""The acceptance history of a deployment: the page, its chart's numbers, and a file of them."""
 
-import time
+import csv
 import uuid
-from datetime import UTC, datetime
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
@@ -11,36 +13,28 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from deployments.selectors.acceptance import (
-    DEFAULT_SPAN,
-    NANOSECONDS,
-    SPANS,
-    History,
-    Span,
-    history,
-)
+from deployments.forms.history import wanted_history
+from deployments.selectors.acceptance import Against, History, history
+from deployments.selectors.acceptance_range import LENGTHS_S, OWN
 from deployments.selectors.advice_words import TONES, VERDICTS, sentence
-from deployments.selectors.deployments import deployment_page
-from deployments.telemetry.acceptance_history import Counts
+from deployments.selectors.deployments import DeploymentPage, deployment_page
+from deployments.views.acceptance_numbers import file_rows, numbers
 from deployments.views.deployments import find, head, wizard_address
 from deployments.views.people import person
-
-LAST_SECOND = 4_102_444_800
-"""2100-01-01: an end of a range beyond it is a slip of the keyboard."""
 
 
 @require_safe
 def acceptance(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """What was accepted over the range, as sentence, chart, bars and table."""
-    page = deployment_page(person(request), find(request, pk))
-    span = _span(request)
-    seen = history(page.row, page.live, span, _end(request, span))
+    page, seen = _read(request, pk)
     advice = seen.advice
-    data = reverse("deployment-acceptance-data", args=[page.row.pk])
+    address = reverse("deployment-acceptance", args=[page.row.pk])
     context = {
         **head(page, "acceptance"),
         "history": seen,
-        "spans": [(key, key == span.key) for key in SPANS],
+        # Of a range that ended before, everything is known.
+        "silent": bool(page.silent_since and page.silent_since < seen.range.end),
+        "choices": _choices(seen, address),
         "tone": TONES[advice.verdict],
         "verdict": VERDICTS[advice.verdict],
         "sentences": [sentence(statement) for statement in advice.statements]
@@ -49,7 +43,7 @@ def acceptance(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
         "prepare": wizard_address(page, advice.suggested_num_speculative_tokens)
         if advice.suggested_num_speculative_tokens
         else "",
-        "data_url": f"{data}?range={span.key}&until={seen.end_ns // NANOSECONDS}",
+        "compared": _compared(seen, seen.against) if seen.against else (),
     }
     return render(request, "deployments/acceptance.html", context)
 
@@ -57,77 +51,126 @@ def acceptance(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 @require_safe
 def acceptance_data(request: HttpRequest, pk: uuid.UUID) -> JsonResponse:
     """The numbers of the page as JSON; times are seconds since 1970, unknown is null."""
+    _page, seen = _read(request, pk)
+    return JsonResponse(numbers(seen))
+
+
+@require_safe
+def acceptance_file(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """The steps of the page as comma-separated values; unknown is empty."""
+    page, seen = _read(request, pk)
+    response = HttpResponse(content_type="text/csv; charset=utf-8")
+    start = timezone.localtime(seen.range.start).strftime("%Y%m%d-%H%M")
+    name = f"{page.row.name}-acceptance-{start}.csv"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    csv.writer(response).writerows(file_rows(seen))
+    return response
+
+
+def _read(request: HttpRequest, pk: uuid.UUID) -> tuple[DeploymentPage, History]:
     page = deployment_page(person(request), find(request, pk))
-    span = _span(request)
-    seen = history(page.row, page.live, span, _end(request, span))
-    return JsonResponse(_document(seen))
+    return page, history(page.row, page.live, wanted_history(request.GET.dict()))
 
 
-def _span(request: HttpRequest) -> Span:
-    return SPANS.get(request.GET.get("range", ""), SPANS[DEFAULT_SPAN])
-
-
-def _end(request: HttpRequest, span: Span) -> int:
-    """The end of the range: the one asked for, so that page and chart agree, else now."""
-    text = request.GET.get("until", "")
-    plain = text.isascii() and text.isdigit() and len(text) <= len(str(LAST_SECOND))
-    seconds = int(text) if plain else 0
-    if not span.step_s * span.steps <= seconds <= LAST_SECOND:
-        seconds = int(time.time())
-    return span.end_after(datetime.fromtimestamp(seconds, tz=UTC))
-
-
-def _document(seen: History) -> dict[str, object]:
-    return {
-        "range": seen.span.key,
-        "step_s": seen.span.step_s,
-        "time_zone": timezone.get_current_timezone_name(),
-        "from": seen.start_ns // NANOSECONDS,
-        "to": seen.end_ns // NANOSECONDS,
-        "buckets": [
-            {
-                "from": bucket.start_ns // NANOSECONDS,
-                "to": bucket.end_ns // NANOSECONDS,
-                **_counts(bucket.counts),
-            }
-            for bucket in seen.buckets
-        ],
-        "totals": {"windows": seen.windows, **_counts(seen.totals)},
-        "per_position": list(seen.totals.per_position) or None,
-        "markers": [
-            {
-                "at": int(marker.at.timestamp()),
-                "release": marker.release.number,
-                "revision": marker.release.plan.revision.number,
-            }
-            for marker in seen.markers
-        ],
-        "log_gaps": [
-            {
-                "from": gap.from_ns // NANOSECONDS,
-                "to": -(-gap.to_ns // NANOSECONDS),
-                "reason": gap.reason,
-            }
-            for gap in seen.log_gaps
-        ],
+def _choices(seen: History, address: str) -> dict[str, Any]:
+    """Every choice of the page as an address, so that each can be a link and be shared."""
+    here = _query(seen)
+    fixed = {
+        **{key: value for key, value in here.items() if key in {"only", "against"}},
+        **{key: value for key, value in here.items() if key.startswith("against_")},
     }
 
+    def link(**changes: str) -> str:
+        query = {**here, **changes}
+        return f"{address}?{urlencode({k: v for k, v in query.items() if v})}"
 
-def _counts(counts: Counts | None) -> dict[str, float | int | None]:
-    if counts is None:
-        return dict.fromkeys(
+    ranges = [
+        (key, f"{address}?{urlencode({**fixed, 'range': key})}", key == seen.range.key)
+        for key in LENGTHS_S
+    ]
+    replicas = [
+        *((role, link(only=role)) for role in seen.roles),
+        *((line.name, link(only=line.name)) for line in seen.replicas),
+    ]
+    against = seen.against.key if seen.against else ""
+    comparisons = [
+        ("before", _("the range before"), link(against="before")),
+        ("week", _("a week earlier"), link(against="week")),
+        *(
             (
-                "accepted",
-                "drafted",
-                "num_drafts",
-                "acceptance_rate",
-                "mean_acceptance_length",
+                str(row.number),
+                _("release %(number)s (r%(revision)s)")
+                % {"number": row.number, "revision": row.plan.revision.number},
+                link(against=str(row.number)),
             )
-        )
+            for row in seen.earlier
+        ),
+    ]
+    files = address.removesuffix("/")
     return {
-        "accepted": counts.accepted,
-        "drafted": counts.drafted,
-        "num_drafts": counts.num_drafts,
-        "acceptance_rate": counts.acceptance_rate,
-        "mean_acceptance_length": counts.mean_acceptance_length,
+        "ranges": ranges,
+        "whole": link(only=""),
+        "replicas": [(name, url, name == seen.only) for name, url in replicas]
+        if len(replicas) > 2
+        else [],
+        "comparisons": [(key, *rest, key == against) for key, *rest in comparisons],
+        "alone": link(against="", against_from="", against_to=""),
+        "kept": fixed.items(),
+        "own": seen.range.key == OWN,
+        "data": f"{files}.json?{urlencode(here)}",
+        "file": f"{files}.csv?{urlencode(here)}",
+        "zoom": f"{address}?{urlencode({**fixed, 'range': OWN})}",
     }
+
+
+def _query(seen: History) -> dict[str, str]:
+    """The state of the page, with times that stay."""
+    one = seen.range
+    times = (
+        {"range": OWN, "from": str(one.start_s), "to": str(one.end_s)}
+        if one.key == OWN
+        else {"range": one.key, "until": str(one.end_s)}
+    )
+    query = {**times, "only": seen.only}
+    if seen.against:
+        other = seen.against.range
+        query["against"] = seen.against.key
+        if seen.against.key == "own":
+            query["against_from"] = str(other.start_s)
+            query["against_to"] = str(other.end_s)
+    return {key: value for key, value in query.items() if value}
+
+
+def _compared(seen: History, other: Against) -> tuple[Mapping[str, Any], ...]:
+    """Both ranges figure by figure."""
+    here, there = seen.totals, other.totals
+    lines = [
+        (
+            "figure",
+            _("Mean acceptance length"),
+            here.mean_acceptance_length,
+            there.mean_acceptance_length,
+        ),
+        ("percent", _("Acceptance rate"), here.acceptance_rate, there.acceptance_rate),
+    ]
+    mine, theirs = here.per_position_rates or (), there.per_position_rates or ()
+    for place in range(max(len(mine), len(theirs))):
+        name = _("Position %(number)s") % {"number": place + 1}
+        one = mine[place] if place < len(mine) else None
+        two = theirs[place] if place < len(theirs) else None
+        lines.append(("percent", name, one, two))
+    lines += [
+        ("count", _("Drafts"), here.num_drafts, there.num_drafts),
+        ("count", _("Drafted"), here.drafted, there.drafted),
+        ("count", _("Accepted"), here.accepted, there.accepted),
+    ]
+    return tuple(
+        {
+            "kind": kind,
+            "name": name,
+            "here": one,
+            "there": two,
+            "change": one / two - 1 if one is not None and two else None,
+        }
+        for kind, name, one, two in lines
+    )

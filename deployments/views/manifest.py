@@ -66,6 +66,7 @@ MANIFEST: Mapping[str, Permission] = {
     "deployment-releases": _read,
     "deployment-acceptance": _read,
     "deployment-acceptance-data": _read,
+    "deployment-acceptance-file": _read,
     "deployment-logs": _read,
     "deployment-logs-lines": _read,
     "deployment-logs-download": _read,

@@ -1,8 +1,9 @@
-/* Draws the acceptance history with uPlot from the numbers of the table; a gap is a gap, never zero. */
+/* Draws the acceptance history with uPlot from the numbers of the table; a gap is a gap, never zero: quiet is plain, unseen is hatched. */
 (() => {
   "use strict";
 
-  const HEIGHTS = { mean_acceptance_length: 220, acceptance_rate: 130 };
+  const HEIGHTS = { mean_acceptance_length: 220, acceptance_rate: 130, throughput: 110 };
+  const LEAST_ZOOM_S = 120;
   const plots = [];
 
   /** The computed colour of a custom property, which may be light-dark(). */
@@ -16,20 +17,32 @@
   }
 
   function palette() {
-    const names = ["accent", "ink-2", "ink-3", "hair", "control", "attention", "attention-wash", "idle-wash"];
+    const names = ["accent", "ink-2", "ink-3", "hair", "control", "attention", "attention-wash", "idle-wash", "accent-soft"];
     return Object.fromEntries(names.map((name) => [name, colour(`--${name}`)]));
   }
 
-  /** Stretches without traffic as [from, to] in seconds. */
-  function quietStretches(buckets) {
+  /** Stretches of steps in a state, as [from, to] in seconds. */
+  function stretchesIn(buckets, state) {
     const stretches = [];
     for (const bucket of buckets) {
-      if (bucket.drafted !== null) continue;
+      if (bucket.state !== state) continue;
       const last = stretches.at(-1);
       if (last && last[1] === bucket.from) last[1] = bucket.to;
       else stretches.push([bucket.from, bucket.to]);
     }
     return stretches;
+  }
+
+  /** The band in which most hours of the week before lay. */
+  function band(plot, limits, fill) {
+    if (!limits) return;
+    const { ctx, bbox } = plot;
+    const [low, high] = limits.map((value) => plot.valToPos(value, "y", true));
+    ctx.save();
+    ctx.fillStyle = fill;
+    ctx.globalAlpha = 0.45;
+    ctx.fillRect(bbox.left, high, bbox.width, Math.max(low - high, 2 * devicePixelRatio));
+    ctx.restore();
   }
 
   function shade(plot, stretches, fill) {
@@ -73,7 +86,8 @@
       const left = x > bbox.left + bbox.width * 0.8;
       ctx.textAlign = left ? "right" : "left";
       const gap = (left ? -4 : 4) * devicePixelRatio;
-      if (named) ctx.fillText(`${words.release} ${marker.release} (r${marker.revision})`, x + gap, bbox.top - 4 * devicePixelRatio);
+      const word = marker.kind === "setting" ? words.setting : words.release;
+      if (named) ctx.fillText(`${word} ${marker.release} (r${marker.revision})`, x + gap, bbox.top - 4 * devicePixelRatio);
     }
     ctx.restore();
   }
@@ -90,35 +104,53 @@
   function options(figure, name, history, colours) {
     const words = figure.dataset;
     const isRate = name === "acceptance_rate";
+    const isLength = name === "mean_acceptance_length";
+    const line = { stroke: colours.accent, width: 1.6, spanGaps: false, points: { show: true, size: 5, fill: colours.accent, filter: lonely } };
+    const thin = { ...line, stroke: colours["ink-3"], width: 1, points: { ...line.points, fill: colours["ink-3"] } };
+    const other = isLength || isRate ? { ...thin, width: 1.4, dash: [5, 4] } : thin;
     const axis = { stroke: colours["ink-3"], grid: { stroke: colours.hair, width: 1 }, ticks: { stroke: colours.hair, width: 1 } };
     return {
       width: figure.clientWidth,
       height: HEIGHTS[name],
       padding: [18, 22, 0, 0],
       legend: { show: false },
-      cursor: { sync: { key: figure.dataset.chart }, drag: { x: false, y: false } },
+      cursor: { sync: { key: figure.dataset.chart, setSeries: false }, drag: { x: true, y: false, setScale: false, dist: 6 } },
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), history.time_zone),
       scales: {
         x: { time: true, range: [history.from, history.to] },
-        y: { range: (_plot, _low, high) => (isRate ? [0, 1] : [1, Math.max(2, Math.ceil(high ?? 2))]) },
+        y: {
+          range: (_plot, _low, high) => {
+            if (isRate) return [0, 1];
+            return isLength ? [1, Math.max(2, Math.ceil(high ?? 2))] : [0, Math.max(1, (high ?? 1) * 1.1)];
+          },
+        },
       },
       axes: [
         { ...axis, size: 30, values: [[86400, "{D}.{M}."], [3600, "{HH}:{mm}"], [60, "{HH}:{mm}"]].map(([step, text]) => [step, text, null, null, null, null, null, null, 1]) },
-        { ...axis, size: 56, values: (_plot, ticks) => ticks.map((tick) => (isRate ? `${Math.round(tick * 100)} %` : tick.toFixed(1))), space: 30 },
+        { ...axis, size: 56, values: (_plot, ticks) => ticks.map((tick) => (isRate ? `${Math.round(tick * 100)} %` : isLength ? tick.toFixed(1) : tick.toLocaleString(document.documentElement.lang))), space: 30 },
       ],
-      series: [
-        {},
-        { stroke: colours.accent, width: 1.6, spanGaps: false, points: { show: true, size: 5, fill: colours.accent, filter: lonely } },
-      ],
+      series: [{}, line, other],
       hooks: {
         drawClear: [(plot) => {
-          shade(plot, quietStretches(history.buckets), hatched(plot, colours.control));
+          shade(plot, stretchesIn(history.buckets, "no_traffic"), colours["idle-wash"]);
+          shade(plot, stretchesIn(history.buckets, "not_seen"), hatched(plot, colours.control));
+          band(plot, history.baseline[name], colours["accent-soft"]);
           shade(plot, history.log_gaps.map((gap) => [gap.from, gap.to]), colours["attention-wash"]);
         }],
-        draw: [(plot) => mark(plot, history.markers, words, colours, !isRate)],
+        draw: [(plot) => mark(plot, history.markers, words, colours, isLength)],
         setCursor: [(plot) => say(figure, plot, history)],
+        setSelect: [(plot) => zoom(figure, plot)],
       },
     };
+  }
+
+  /** Open the selected stretch as the page's own range, so that it stands in the address. */
+  function zoom(figure, plot) {
+    const { left, width } = plot.select;
+    if (width < 6) return;
+    const [from, to] = [left, left + width].map((x) => Math.round(plot.posToVal(x, "x")));
+    plot.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
+    if (to - from >= LEAST_ZOOM_S) location.assign(`${figure.dataset.zoom}&from=${from}&to=${to}`);
   }
 
   /** Write the figures under the cursor beside the chart's name. */
@@ -133,11 +165,25 @@
     const time = new Intl.DateTimeFormat(document.documentElement.lang, zone).format(new Date(bucket.from * 1000));
     const words = figure.dataset;
     const length = bucket.mean_acceptance_length;
-    const parts = bucket.drafted === null ? [words.quiet] : [
+    const other = history.against?.buckets[plot.cursor.idx]?.mean_acceptance_length ?? null;
+    const nothing = bucket.state === "no_traffic" ? words.quiet : words.unseen;
+    const parts = bucket.drafted === null ? [nothing] : [
       ...(length === null ? [] : [`${length.toFixed(2)} ${words.length}`]),
       `${Math.round(bucket.acceptance_rate * 100)} % ${words.rate}`,
+      `${Math.round(bucket.accepted / history.step_s)} ${words.second}`,
     ];
+    if (other !== null) parts.push(`${words.against} ${other.toFixed(2)}`);
     readout.textContent = `${time}: ${parts.join(", ")}`;
+  }
+
+  /** The line and the one beside it: the compared range, or what was drafted. */
+  function seriesOf(history, name) {
+    const perSecond = (value) => (value === null ? null : value / history.step_s);
+    if (name === "throughput") {
+      return ["accepted", "drafted"].map((key) => history.buckets.map((bucket) => perSecond(bucket[key])));
+    }
+    const other = history.against?.buckets ?? [];
+    return [history.buckets.map((bucket) => bucket[name]), history.buckets.map((_bucket, place) => other[place]?.[name] ?? null)];
   }
 
   function draw(figure, history) {
@@ -145,9 +191,8 @@
     const times = history.buckets.map((bucket) => (bucket.from + bucket.to) / 2);
     for (const place of figure.querySelectorAll("[data-plot]")) {
       const name = place.dataset.plot;
-      const values = history.buckets.map((bucket) => bucket[name]);
       place.replaceChildren();
-      plots.push(new uPlot(options(figure, name, history, colours), [times, values], place));
+      plots.push(new uPlot(options(figure, name, history, colours), [times, ...seriesOf(history, name)], place));
     }
   }
 

@@ -21,6 +21,7 @@ from deployments.models import (
 from deployments.planning.plan import Role
 from tests.factories import (
     AcceptanceSampleFactory,
+    AcceptanceStandingFactory,
     DeploymentFactory,
     LogGapFactory,
     ReplicaFactory,
@@ -46,6 +47,7 @@ def release(cluster: Cluster, alice: User) -> Release:
     row = released(stored(deployment, value), value, ReleaseState.LIVE)
     went_live = datetime.fromtimestamp(NOW - 1800, tz=UTC)
     Release.objects.filter(pk=row.pk).update(live_at=went_live)
+    AcceptanceStandingFactory.create(deployment=deployment)
     return row
 
 
@@ -159,7 +161,7 @@ def test_no_traffic_is_a_gap_and_never_zero(
     assert [rejected[key] for key in keys] == [0, 90, 0.0, 1.0]
     assert all(bucket["drafted"] is None for bucket in buckets[:-3])
     table = table_of(page_of(as_alice, release))
-    assert table[1] == ["no samples"]
+    assert table[1] == ["not running, or not seen"]
     assert table[2][0] == "0"
 
 
@@ -250,7 +252,9 @@ def test_releases_and_lost_lines_are_marked(
         reason="rotated",
     )
     data = data_of(as_alice, release)
-    assert data["markers"] == [{"at": NOW - 1800, "release": 1, "revision": 1}]
+    assert data["markers"] == [
+        {"at": NOW - 1800, "kind": "release", "release": 1, "revision": 1}
+    ]
     assert data["log_gaps"] == [
         {"from": NOW - 600, "to": NOW - 539, "reason": "rotated"}
     ]

@@ -1,7 +1,10 @@
 """The list of deployments, and their configuration and releases."""
 
+from datetime import timedelta
+
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from deployments.models import (
     Cluster,
@@ -10,10 +13,16 @@ from deployments.models import (
     Release,
     ReleaseState,
     Replica,
+    Standing,
     User,
 )
 from deployments.planning.plan import Role
-from tests.factories import AcceptanceSampleFactory, DeploymentFactory
+from tests.factories import (
+    AcceptanceSampleFactory,
+    AcceptanceStandingFactory,
+    DeploymentFactory,
+    ReleaseFactory,
+)
 from tests.plan_rows import released, request_for, stored
 from tests.plan_values import plan_value, planned_replica
 from tests.views.page_parts import attribute, words
@@ -85,7 +94,7 @@ def test_line_shows_state_method_hosts_and_acceptance(
     AcceptanceSampleFactory.create(
         replica=replica, accepted=30, drafted=90, num_drafts=30
     )
-    state, method, hosts, _spark, length, rate = lines(as_alice)["chat"]
+    state, method, hosts, _spark, length, rate, verdict = lines(as_alice)["chat"]
     assert (state, method, hosts) == ("Live", f"MTP {TIMES}3", "gpu-1")
     assert (length, rate) == ("2.50", "50 %")
 
@@ -96,9 +105,9 @@ def test_unknown_is_no_data_and_never_zero(
     live(cluster, alice)
     deployment(cluster, alice, "planned-only")
     found = lines(as_alice)
-    assert found["chat"][-2:] == ["no data", "no data"]
+    assert found["chat"][-3:] == ["no data", "no data", "No traffic"]
     assert found["planned-only"][0] == "Never deployed"
-    assert found["planned-only"][-2:] == ["no data", "no data"]
+    assert found["planned-only"][-3:] == ["no data", "no data", "not live"]
 
 
 def test_changing_release_beside_a_live_one_shows_as_the_state(
@@ -215,12 +224,13 @@ def test_configuration_says_where_each_setting_came_from(
         for row in page.select(".table tbody tr")
     }
     assert rows["model"] == ["acme/target", "chosen in the revision"]
-    assert rows["--max-num-seqs"] == ["16", "found by the planner"]
+    assert rows["--max-num-seqs"] == ["16", "worked out by the planner"]
     assert rows["--speculative-config.num_speculative_tokens"] == [
         "3",
         "chosen in the revision",
     ]
-    assert rows["pids limit"] == ["16384", "found by the planner"]
+    assert rows["pids limit"] == ["16384", "the panel's default"]
+    assert rows["image"][1] == "what the platform needs"
     shown = page.get_text(" ")
     assert "docker-compose.yaml" in shown
     assert "launch.sh" in shown
@@ -280,3 +290,24 @@ def test_tabs_take_few_queries(
         plan = stored(release.deployment, value)
         released(plan, value, ReleaseState.STOPPED, number=number)
     assert queries_for(as_alice, f"/deployments/{release.deployment_id}/{tab}") <= 12
+
+
+def test_the_list_says_which_live_deployments_are_silent(
+    as_alice: Client, cluster: Cluster
+) -> None:
+    """The verdict of yesterday is not shown for what nobody hears of; a filter finds them."""
+    day_ago = timezone.now() - timedelta(days=1)
+    for name, heard in (("heard", timezone.now()), ("quiet", day_ago)):
+        release = ReleaseFactory.create(
+            deployment__cluster=cluster, deployment__name=name, live_at=day_ago
+        )
+        AcceptanceStandingFactory.create(
+            deployment=release.deployment, heard_at=heard, verdict=Standing.HEALTHY
+        )
+    rows = parsed(as_alice.get("/deployments/")).select("tbody tr")
+    said = [row.get_text(" ", strip=True) for row in rows]
+    assert "Healthy" in said[0]
+    assert "No data" in said[1]
+    assert "Healthy" not in said[1]
+    silent = parsed(as_alice.get("/deployments/?show=silent")).select("tbody tr")
+    assert [row.select("a")[0].get_text(strip=True) for row in silent] == ["quiet"]

@@ -24,6 +24,7 @@ from deployments.models import (
     Release,
     ReleaseState,
     Replica,
+    Standing,
     TableKey,
     TeamRole,
     User,
@@ -31,6 +32,7 @@ from deployments.models import (
 from deployments.selectors.acceptance_summary import Lengths, lengths_of
 from deployments.selectors.access import team_ids_with_role
 from deployments.selectors.releases import STOPPABLE
+from deployments.selectors.standings import NOT_SPECULATING, stale_edge
 from deployments.selectors.tables.addresses import address_of
 from deployments.selectors.tables.choices import Choices, cluster_filter
 from deployments.selectors.tables.columns import (
@@ -61,6 +63,9 @@ FIELDS = (
     "current__plan__num_speculative_tokens",
     "current__plan__practice",
     "current__plan__model_key",
+    "current__live_at",
+    "standing__heard_at",
+    "standing__verdict",
     "newest_state",
 )
 _OF_ROW = Release.objects.filter(deployment=OuterRef("pk"))
@@ -87,6 +92,7 @@ def _show_choices(user: User) -> Choices:
         ("live", _("Live")),
         ("changing", _("Changing")),
         ("failed", _("Failed")),
+        ("silent", _("No data")),
     ]
 
 
@@ -102,6 +108,13 @@ _SHOWN = {
 
 def _show(rows: Rows, value: str, user: User) -> Rows:
     del user
+    if value == "silent":
+        edge = stale_edge()
+        live = _OF_ROW.filter(state=ReleaseState.LIVE, live_at__lt=edge)
+        unheard = Q(standing__heard_at=None) | Q(standing__heard_at__lt=edge)
+        return rows.filter(
+            unheard, Exists(live.exclude(plan__method__in=NOT_SPECULATING))
+        )
     return rows.filter(_SHOWN[value]) if value in _SHOWN else rows
 
 
@@ -164,6 +177,12 @@ class DeploymentTable(Table):
             title=_("Acceptance rate"),
             label=_("Rate"),
             kind=Kind.PERCENT,
+        ),
+        Column(
+            key="verdict",
+            title=_("Verdict"),
+            kind=Kind.STATE,
+            none=_("not live"),
         ),
         Column(
             key="model",
@@ -265,7 +284,22 @@ class _Found:
     count: int | None
     practice: bool | None
     model: str | None
+    live_at: Any
+    heard_at: Any
+    judged: str | None
     newest_state: str | None
+
+    @property
+    def verdict(self) -> str:
+        """How acceptance stands, ``stale`` when nothing was heard lately; empty if nothing is live."""
+        if self.release_state != ReleaseState.LIVE:
+            return ""
+        if self.method in NOT_SPECULATING:
+            return Standing.OFF
+        heard = max(self.heard_at or self.live_at, self.live_at)
+        if heard < stale_edge():
+            return Standing.STALE
+        return self.judged or Standing.NO_DATA
 
     @property
     def state(self) -> str:
@@ -316,6 +350,7 @@ VALUES: Mapping[str, Callable[[_Parts], Any]] = {
     "course": lambda parts: _lengths(parts).course,
     "length": lambda parts: _lengths(parts).mean_acceptance_length,
     "rate": lambda parts: _lengths(parts).acceptance_rate,
+    "verdict": lambda parts: State("acceptance", parts.found.verdict),
     "model": lambda parts: parts.found.model,
     "cluster": lambda parts: parts.found.cluster,
     "since": lambda parts: parts.found.since,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from deployments.models import Reachability, ReleaseState, RequestState
+from deployments.models import Reachability, ReleaseState, RequestState, Standing
 from deployments.selectors.tables.columns import Column, Kind, State, TableRow
 
 if TYPE_CHECKING:
@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 
 RUNS_IN_SPREADSHEETS = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
 """OWASP, CSV injection: a cell that begins so is taken as a formula."""
-STATES = {"release": ReleaseState, "request": RequestState, "host": Reachability}
+STATES = {
+    "release": ReleaseState,
+    "request": RequestState,
+    "host": Reachability,
+    "acceptance": Standing,
+}
 DRAWINGS = frozenset({Kind.SPARK, Kind.ACTION})
 """What has no value of its own in a file."""
 

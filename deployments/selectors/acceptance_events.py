@@ -1,0 +1,133 @@
+"""What explains a course of acceptance: releases and changed settings, lost lines, what was running."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from django.db.models import (
+    BooleanField,
+    CharField,
+    DateTimeField,
+    F,
+    Value,
+)
+
+from deployments.models import Deployment, LogCursor, LogGap, Release
+from deployments.planning.plan import Role
+from deployments.selectors.acceptance_range import NANOSECONDS, Range
+
+MOST_RELEASES = 100
+WITHOUT_DRAFTS = (Role.PREFILL, Role.ROUTER)
+GAP, RUN = "gap", "run"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marker:
+    """A release that went live in the range; ``before`` ran until then with other settings."""
+
+    at: datetime
+    release: Release
+    before: Release | None = None
+
+    @property
+    def kind(self) -> str:
+        """``setting`` when method or count changed, else ``release``."""
+        return "setting" if self.before else "release"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lost:
+    """Log lines that were gone before they were read, in nanoseconds."""
+
+    from_ns: int
+    to_ns: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stretch:
+    """A time in which a replica ran and its log was read to the end, in nanoseconds."""
+
+    from_ns: int
+    to_ns: int
+
+
+def releases_until(deployment: Deployment, end: datetime) -> list[Release]:
+    """Releases that went live before the end, oldest first."""
+    rows = (
+        deployment.releases.filter(live_at__isnull=False, live_at__lte=end)
+        .select_related("plan__revision")
+        .defer("plan__document", "plan__revision__document")
+        .order_by("-live_at")[:MOST_RELEASES]
+    )
+    return list(rows)[::-1]
+
+
+def markers_of(releases: Iterable[Release], one: Range) -> tuple[Marker, ...]:
+    """Those that went live within the range, with what they changed."""
+    markers: list[Marker] = []
+    before: Release | None = None
+    for row in releases:
+        if row.live_at and row.live_at > one.start:
+            changed = before if before and _setting(before) != _setting(row) else None
+            markers.append(Marker(at=row.live_at, release=row, before=changed))
+        before = row
+    return tuple(markers)
+
+
+def _setting(release: Release) -> tuple[str, int | None]:
+    return release.plan.method, release.plan.num_speculative_tokens
+
+
+def lost_and_seen(
+    deployment: Deployment, one: Range
+) -> tuple[tuple[Lost, ...], tuple[Stretch, ...]]:
+    """Lost lines in the range, and when replicas that draft ran and were read; one query."""
+    lost = LogGap.objects.filter(
+        replica__release__deployment=deployment,
+        from_ns__lt=one.end_ns,
+        to_ns__gt=one.start_ns,
+    ).values_list(
+        Value(GAP, output_field=CharField()),
+        "from_ns",
+        "to_ns",
+        "reason",
+        Value(None, output_field=DateTimeField()),
+        Value(value=False, output_field=BooleanField()),
+    )
+    runs = (
+        LogCursor.objects.filter(
+            replica__release__deployment=deployment, read_at__gte=one.start
+        )
+        .exclude(replica__role__in=WITHOUT_DRAFTS)
+        .values_list(
+            Value(RUN, output_field=CharField()),
+            F("timestamp_ns"),
+            F("timestamp_ns"),
+            "run_started_at",
+            "read_at",
+            "finished",
+        )
+    )
+    gaps: list[Lost] = []
+    seen: set[tuple[int, int]] = set()
+    for kind, from_ns, to_ns, words, read_at, finished in lost.order_by().union(
+        runs.order_by(), all=True
+    ):
+        if kind == GAP:
+            gaps.append(Lost(from_ns=from_ns, to_ns=to_ns, reason=words))
+            continue
+        read_ns = round(read_at.timestamp() * NANOSECONDS)
+        seen.add((_started_ns(words), to_ns if finished and to_ns else read_ns))
+    gaps.sort(key=lambda gap: gap.from_ns)
+    stretches = (Stretch(from_ns=a, to_ns=b) for a, b in sorted(seen) if a < b)
+    return tuple(gaps), tuple(stretches)
+
+
+def _started_ns(text: str) -> int:
+    """The engine's StartedAt, to the second; 0 where it is none, which is before everything."""
+    try:
+        moment = datetime.fromisoformat(text[:19]).replace(tzinfo=UTC)
+    except ValueError:
+        return 0
+    return round(moment.timestamp()) * NANOSECONDS
