@@ -14,8 +14,12 @@ from deployments.planning.text import listed
 from deployments.selectors.benchmark_bars import Bars, bars_of
 from deployments.selectors.texts import say
 from deployments.telemetry.benchmarks.documents import run_from_document
-from deployments.telemetry.benchmarks.loads import Load
-from deployments.telemetry.benchmarks.repeating import command, untold
+from deployments.telemetry.benchmarks.loads import Load, at_load, loads
+from deployments.telemetry.benchmarks.repeating import (
+    command,
+    completed,
+    untold,
+)
 from deployments.telemetry.benchmarks.side_by_side import (
     Cell,
     LoadTable,
@@ -98,11 +102,15 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repeat:
-    """The command that measures a result again; ``untold`` stands in capitals in it."""
+    """The command that measures again; ``untold`` stands in capitals in it.
+
+    ``others`` are further concurrencies that were measured with the same command.
+    """
 
     name: str
     command: str
     untold: str
+    others: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,9 +182,10 @@ def compare_page(results: Sequence[BenchmarkResult], missing: int = 0) -> Compar
             for result, found in zip(results, runs, strict=True)
             if (chunk := _chunk(result.name, found))
         ),
-        repeats=tuple(
-            _repeat(result.name, found)
-            for result, found in zip(results, runs, strict=True)
+        repeats=_repeats(
+            results,
+            runs,
+            alike=all(one.comparison.comparable for one in judged),
         ),
         missing=missing,
     )
@@ -230,16 +239,36 @@ def _positions(runs: Sequence[BenchmarkRun]) -> tuple[float, ...] | None:
 
 
 def _chunk(name: str, runs: Sequence[BenchmarkRun]) -> Chunk | None:
-    """Only for results whose chunks hold clearly more than one token."""
-    itl, tpot = measure(runs, "mean_itl_ms"), measure(runs, "mean_tpot_ms")
+    """At the lowest load, and only where chunks hold clearly more than one token."""
+    lowest = at_load(runs, loads(runs)[0])
+    itl, tpot = measure(lowest, "mean_itl_ms"), measure(lowest, "mean_tpot_ms")
     if not itl or not tpot or itl < 1.1 * tpot:
         return None
     return Chunk(name=name, itl_ms=itl, tpot_ms=tpot, tokens=itl / tpot)
 
 
+def _repeats(
+    results: Sequence[BenchmarkResult],
+    runs: Sequence[Sequence[BenchmarkRun]],
+    *,
+    alike: bool,
+) -> tuple[Repeat, ...]:
+    """One command for all results that may be compared, else one for each."""
+    if alike:
+        several = [run for found in runs for run in found]
+        names = say(listed([result.name for result in results]))
+        return (_repeat(names, several),)
+    return tuple(
+        _repeat(result.name, found) for result, found in zip(results, runs, strict=True)
+    )
+
+
 def _repeat(name: str, runs: Sequence[BenchmarkRun]) -> Repeat:
+    run = completed(runs)
+    others = [load[0] for load in loads(runs)[1:] if load[0] is not None]
     return Repeat(
         name=name,
-        command=shlex.join(command(runs[0])),
-        untold=say(listed(untold(runs[0]))),
+        command=shlex.join(command(run)),
+        untold=say(listed(untold(run))),
+        others=say(listed([str(count) for count in others])),
     )

@@ -1,5 +1,9 @@
 """Repeating: the command that makes a run again, and what the result does not tell of it."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
+from deployments.telemetry.benchmarks.loads import at_load, loads
 from deployments.telemetry.benchmarks.values import BenchmarkRun
 
 _FLAGS = (
@@ -24,6 +28,21 @@ _OF_A_DATASET = {
 """Datasets whose own flags begin with their name; the others' defaults are left out."""
 
 WARM_UPS = 8
+
+
+def completed(runs: Sequence[BenchmarkRun]) -> BenchmarkRun:
+    """The run with the lowest load, with what only other runs of the same benchmark tell."""
+    lowest = at_load(runs, loads(runs)[0])[0]
+    told: dict[str, str] = {}
+    for run in runs:
+        told = run.conditions | told
+    return replace(
+        lowest,
+        model=next((run.model for run in runs if run.model), None),
+        tokenizer=next((run.tokenizer for run in runs if run.tokenizer), None),
+        backend=next((run.backend for run in runs if run.backend), None),
+        conditions=told,
+    )
 
 
 def command(run: BenchmarkRun) -> list[str]:
