@@ -2,6 +2,7 @@
 
 from django.utils.formats import number_format
 from django.utils.functional import Promise
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from deployments.planning.text import Text
@@ -34,7 +35,9 @@ def sentence(statement: Statement) -> str:
 
 
 def _spoken(value: str) -> str:
-    """Digits in groups, and the space that the house puts before a per cent sign."""
+    """Digits in groups, and a per cent sign as the language writes it."""
     if value.isascii() and value.isdigit():
         return number_format(int(value), use_l10n=True, force_grouping=True)
-    return f"{value[:-1]}\u00a0%" if value.endswith("%") else value
+    if value.endswith("%"):
+        return gettext("%(number)s\u00a0%%") % {"number": value[:-1]}
+    return value

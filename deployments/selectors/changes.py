@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
 
+from deployments.planning.launch.command import readable_command
 from deployments.planning.plan import Plan, PlannedReplica
 from deployments.selectors.plan_settings import (
     PLAN_SETTINGS,
@@ -62,10 +63,14 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextChange:
-    """One text (a command, a file) before and after, as the lines of a unified diff."""
+    """One text (a command, a file) before and after, as the lines of a unified diff.
+
+    ``whole`` is the text afterwards, to copy; empty where nothing is left of it.
+    """
 
     title: str
     lines: tuple[Line, ...]
+    whole: str
 
     @property
     def changed(self) -> bool:
@@ -111,7 +116,9 @@ def command_changes(before: Plan | None, after: Plan) -> tuple[TextChange, ...]:
         )
         same.setdefault(lines, []).append(key)
     return tuple(
-        TextChange(title=_scope(keys, everyone), lines=lines)
+        TextChange(
+            title=_scope(keys, everyone), lines=lines, whole=_command(new.get(keys[0]))
+        )
         for lines, keys in same.items()
     )
 
@@ -128,9 +135,14 @@ def file_changes(
                 None if before is None else before.get(name, "").splitlines(),
                 after.get(name, "").splitlines(),
             ),
+            whole=after.get(name, ""),
         )
         for name in names
     )
+
+
+def _command(replica: PlannedReplica | None) -> str:
+    return readable_command(replica.container.command) if replica else ""
 
 
 def command_lines(replica: PlannedReplica | None) -> list[str]:

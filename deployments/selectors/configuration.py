@@ -11,10 +11,14 @@ from deployments.planning.errors import PlanningError
 from deployments.planning.plan import Plan
 from deployments.planning.revision import RevisionSpec
 from deployments.selectors.changes import Setting, setting_changes
+from deployments.selectors.plan_settings import is_detail
 
 CHOSEN = _("chosen in the revision")
 EXTRA = _("extra flag of the revision")
-PLANNED = _("found by the planner")
+PLANNED = _("worked out by the planner")
+RECOMMENDED = _("recommended for the model")
+PLATFORM = _("what the platform needs")
+DEFAULT = _("the panel's default")
 
 _CHOICES: dict[str, Callable[[RevisionSpec], object]] = {
     "model": lambda spec: spec.model,
@@ -40,6 +44,22 @@ _CHOICES: dict[str, Callable[[RevisionSpec], object]] = {
         or _of_roles(spec, "num_speculative_tokens")
     ),
 }
+_RECOMMENDED = frozenset({"checkpoint", "method", "drafter"})
+_PLATFORM = frozenset(
+    {
+        "cap add",
+        "device requests",
+        "engine",
+        "group add",
+        "image",
+        "ipc mode",
+        "memory lock",
+        "runtime",
+        "security opt",
+        "shared memory (bytes)",
+    }
+)
+_PLATFORM_KINDS = ("device ", "env ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +92,16 @@ def _origin(name: str, spec: RevisionSpec | None) -> Promise:
     if name.partition(".")[0] in {flag for flag, _value in spec.extra_flags}:
         return EXTRA
     choice = _CHOICES.get(name)
-    return CHOSEN if choice is not None and choice(spec) else PLANNED
+    return CHOSEN if choice is not None and choice(spec) else _unasked(name)
+
+
+def _unasked(name: str) -> Promise:
+    """Who decided where the revision leaves it open."""
+    if name in _RECOMMENDED or name.startswith("--speculative-config"):
+        return RECOMMENDED
+    if name in _PLATFORM or name.startswith(_PLATFORM_KINDS):
+        return PLATFORM
+    return DEFAULT if is_detail(name) else PLANNED
 
 
 def _of_roles(spec: RevisionSpec, field: str) -> bool:

@@ -22,6 +22,7 @@ THOUSAND = 1000
 class GainFigures:
     """Tokens per step and speed-up at the workload's concurrency; ``None`` is no data."""
 
+    count: int
     tokens_per_step: float
     concurrency: int
     speedup: float | None
@@ -41,6 +42,7 @@ def gain_figures(gain: Gain | None) -> GainFigures | None:
         return None
     point = gain.at(gain.concurrency)
     return GainFigures(
+        count=gain.num_speculative_tokens,
         tokens_per_step=gain.tokens_per_step / THOUSAND,
         concurrency=gain.concurrency,
         speedup=_ratio(point.speedup) if point else None,
@@ -48,7 +50,7 @@ def gain_figures(gain: Gain | None) -> GainFigures | None:
         high=_ratio(point.high) if point else None,
         best_count=point.best_num_speculative_tokens if point else None,
         kind=_kind(gain.kind),
-        sentence=say(gain.sentence),
+        sentence=_sentence(gain),
         source=say(gain.source),
         warnings=tuple(say(one) for one in gain.warnings),
         curve=tuple((one.concurrency, _ratio(one.speedup)) for one in gain.points),
@@ -97,6 +99,21 @@ def method_gain(
     if situation is None or not count:
         return None
     return gain_figures(expected_gain(situation, method, count, drafter))
+
+
+def _sentence(gain: Gain) -> str:
+    """Up to where it pays; where measurements end before the computed end, in two sentences."""
+    reach, until = gain.measured_up_to, gain.break_even
+    known = any(one.speedup is not None for one in gain.points)
+    if not known or not reach or (until is not None and until <= reach):
+        return say(gain.sentence)
+    if until is None:
+        return _(
+            "Pays with up to %(reach)s requests at once, as far as anyone has measured. Beyond that the estimate sees no end to the gain, which nobody has checked: measure first."
+        ) % {"reach": reach}
+    return _(
+        "Pays with up to %(reach)s requests at once, as far as anyone has measured. The estimate puts the end of the gain near %(until)s, which nobody has checked: measure first above %(reach)s."
+    ) % {"reach": reach, "until": until}
 
 
 def _ratio(thousandths: int | None) -> float | None:

@@ -30,6 +30,7 @@ from deployments.selectors.log_lines import (
     shown_lines,
 )
 from deployments.selectors.log_notices import Notice, notices
+from deployments.selectors.texts import listed, role_name
 
 MERGED, SIDE_BY_SIDE = "merged", "side"
 MOST_CHOICES = 40
@@ -76,7 +77,7 @@ class Pane:
     @property
     def title(self) -> str:
         """The replicas in words."""
-        return ", ".join(replica_title(one) for one in self.replicas)
+        return listed(replica_title(one) for one in self.replicas)
 
     @property
     def ids(self) -> str:
@@ -113,7 +114,7 @@ class ReleaseTail:
 def replica_title(row: Replica) -> str:
     """A replica in words: decode 0 on gpu-1."""
     return _("%(role)s %(rank)s on %(host)s") % {
-        "role": row.role,
+        "role": role_name(row.role),
         "rank": row.rank,
         "host": row.host.name,
     }

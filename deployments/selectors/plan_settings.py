@@ -13,6 +13,7 @@ from deployments.planning.text import text
 from deployments.selectors.methods import method_title
 
 NONE = text("none")
+CLEARED = text("that of the image is cleared")
 _REPLACEMENTS = {
     ReplaceStrategy.CREATE_THEN_REMOVE: text("create then remove"),
     ReplaceStrategy.REMOVE_THEN_CREATE: text("remove then create"),
@@ -154,6 +155,7 @@ def _remaining(replica: PlannedReplica) -> Iterator[tuple[str, str]]:
         f"{expected.method}, {expected.num_speculative_tokens}" if expected else None
     )
     rows = {**document, **container}
+    rows["entrypoint"] = rows["entrypoint"] or CLEARED
     for name in sorted(rows.keys() - _OWN_ROWS):
         yield _spoken(name), _text(rows[name])
 

@@ -8,12 +8,14 @@ from django.utils import timezone
 
 from deployments.models import (
     CHANGING_STATES,
+    Booking,
     CommandState,
     Decision,
     Release,
     ReleaseEvent,
     ReleaseState,
     Replica,
+    ReplicaState,
     TeamRole,
     User,
 )
@@ -24,6 +26,7 @@ from deployments.selectors.access import has_role
 from deployments.selectors.methods import same_method
 from deployments.selectors.phases import Phase, phases
 from deployments.selectors.plans import stored_plan
+from deployments.selectors.texts import listed
 
 JOURNAL_LINES = 40
 STOPPABLE = (ReleaseState.LIVE, ReleaseState.FAILED, ReleaseState.BLOCKED)
@@ -40,13 +43,13 @@ class ReplicaLine:
     @property
     def devices(self) -> str:
         """Device numbers on the host; empty when there are none."""
-        return ", ".join(map(str, self.planned.devices)) if self.planned else ""
+        return listed(self.planned.devices) if self.planned else ""
 
     @property
     def ports(self) -> str:
         """Published ports of the host; empty when there are none."""
         ports = self.planned.container.ports if self.planned else ()
-        return ", ".join(str(port.host) for port in ports)
+        return listed(port.host for port in ports)
 
     @property
     def proof(self) -> str:
@@ -140,7 +143,7 @@ def release_page(user: User, release: Release) -> ReleasePage:
         actions=_actions(user, progress),
         plan=plan,
         approved_by=tuple(votes.values_list("user_name", flat=True)),
-        hosts=", ".join(dict.fromkeys(one.row.host.name for one in progress.replicas)),
+        hosts=listed(dict.fromkeys(one.row.host.name for one in progress.replicas)),
     )
 
 
@@ -217,8 +220,24 @@ def _actions(user: User, progress: ReleaseProgress) -> ReleaseActions:
         ReleaseState.STOPPING,
         *REMOVABLE,
     }
+    resting = may and not progress.moving
     return ReleaseActions(
         cancel=may and deploying and not progress.cancelling,
-        stop=may and not progress.moving and release.state in STOPPABLE,
-        remove=may and not progress.moving and release.state in REMOVABLE,
+        stop=resting and release.state in STOPPABLE and _has_container(progress),
+        remove=resting
+        and release.state in REMOVABLE
+        and (_has_container(progress) or _holds_something(release)),
     )
+
+
+def _has_container(progress: ReleaseProgress) -> bool:
+    """Whether a container was made and is not known to be gone."""
+    return any(
+        line.row.container_id and line.row.state != ReplicaState.REMOVED
+        for line in progress.replicas
+    )
+
+
+def _holds_something(release: Release) -> bool:
+    held = Booking.objects.filter(replica__release=release, released_at=None)
+    return held.exists()

@@ -1,8 +1,28 @@
 """Texts of the pure core and of stored rows in the language of whoever reads them."""
 
-from django.utils.translation import gettext
+from collections.abc import Iterable
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext, pgettext, pgettext_lazy
 
 from deployments.planning.text import Text, fill, is_text, said_by, text_from_document
+
+_ROLES: dict[str, Promise] = {
+    "combined": pgettext_lazy("role", "combined"),
+    "prefill": pgettext_lazy("role", "prefill"),
+    "decode": pgettext_lazy("role", "decode"),
+    "router": pgettext_lazy("role", "router"),
+}
+
+
+def listed(words: Iterable[object]) -> str:
+    """Words one after the other, with the comma that the language puts between them."""
+    return pgettext("between the words of a list", ", ").join(map(str, words))
+
+
+def role_name(role: str) -> str:
+    """The word for a role."""
+    return str(_ROLES.get(role, role))
 
 
 def say(said: object) -> str:

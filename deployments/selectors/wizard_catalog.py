@@ -11,7 +11,7 @@ from deployments.planning.catalog import Checkpoint, Drafter
 from deployments.planning.catalog import TargetModel as CatalogEntry
 from deployments.planning.methods import FACTS
 from deployments.planning.snapshot import HostSnapshot
-from deployments.selectors.texts import say
+from deployments.selectors.texts import listed, say
 
 GIB = 1 << 30
 
@@ -75,7 +75,7 @@ def drafter_options(entry: CatalogEntry, method: str) -> list[Drafter]:
 def platform_names(platforms: Iterable[str]) -> str:
     """Titles of hardware families, joined."""
     known = dict(Platform.choices)
-    return ", ".join(str(known.get(name, name)) for name in platforms)
+    return listed(known.get(name, name) for name in platforms)
 
 
 def _option(row: TargetModel, chosen: str) -> ModelOption:

@@ -10,9 +10,11 @@ from django.utils.translation import ngettext
 from deployments.models import Cluster, ReleaseState, RoleGrant, TeamRole, User
 from deployments.models import Plan as PlanRow
 from deployments.planning.catalog import TargetModel as CatalogEntry
+from deployments.planning.decision import OFF
 from deployments.planning.errors import PlanningError
-from deployments.planning.plan import Finding, Plan, PlannedReplica, Severity
+from deployments.planning.plan import Finding, Plan, PlannedReplica, Role, Severity
 from deployments.selectors.plans import stored_plan
+from deployments.selectors.texts import listed, role_name
 from deployments.selectors.wizard_methods import speculation_text
 
 
@@ -58,9 +60,16 @@ def approvers_of(user: User, cluster: Cluster) -> Approvers:
 
 def intent(plan: Plan, entry: CatalogEntry, where: str) -> str:
     """One sentence that says what would run."""
-    return _(
-        "Serve %(model)s (%(checkpoint)s) as %(name)s on %(where)s with %(method)s."
-    ) % {
+    sentence = (
+        _(
+            "Serve %(model)s (%(checkpoint)s) as %(name)s on %(where)s without speculative decoding."
+        )
+        if plan.decision.method == OFF
+        else _(
+            "Serve %(model)s (%(checkpoint)s) as %(name)s on %(where)s with %(method)s."
+        )
+    )
+    return sentence % {
         "model": entry.name,
         "checkpoint": plan.checkpoint,
         "name": plan.deployment,
@@ -72,7 +81,7 @@ def intent(plan: Plan, entry: CatalogEntry, where: str) -> str:
 def placement_text(plan: Plan) -> str:
     """Hosts by role with their devices: ``gpu-1 (4 devices)``."""
     parts = [_one_place(replica) for replica in plan.replicas]
-    return ", ".join(dict.fromkeys(parts))
+    return listed(dict.fromkeys(parts))
 
 
 def number_ranges(numbers: Sequence[int]) -> str:
@@ -83,7 +92,7 @@ def number_ranges(numbers: Sequence[int]) -> str:
             runs[-1][1] = number
         else:
             runs.append([number, number])
-    return ", ".join(
+    return listed(
         str(first)
         if first == last
         else _("%(first)s to %(last)s") % {"first": first, "last": last}
@@ -111,13 +120,18 @@ def findings_text(plan: Plan) -> str:
         Severity.INFO: ngettext("%d note", "%d notes", counts[Severity.INFO]),
     }
     parts = [text % counts[kind] for kind, text in words.items() if counts[kind]]
-    return ", ".join(parts) or _("no findings")
+    return listed(parts) or _("no findings")
 
 
 def _one_place(replica: PlannedReplica) -> str:
     count = len(replica.devices)
-    role = "" if replica.role.value == "combined" else f"{replica.role.value}: "
-    if not count:
-        return f"{role}{replica.host}"
-    devices = ngettext("%d device", "%d devices", count) % count
-    return f"{role}{replica.host} ({devices})"
+    where = replica.host
+    if count:
+        devices = ngettext("%d device", "%d devices", count) % count
+        where = _("%(host)s (%(devices)s)") % {"host": where, "devices": devices}
+    if replica.role is Role.COMBINED:
+        return where
+    return _("%(role)s: %(where)s") % {
+        "role": role_name(replica.role.value),
+        "where": where,
+    }

@@ -13,6 +13,7 @@ from deployments.forms.wizard.workloads import BY_KEY
 from deployments.models import User
 from deployments.planning.launch.command import readable_command
 from deployments.planning.plan import Plan, PlannedReplica, Role
+from deployments.selectors.texts import listed
 from deployments.selectors.wizard_catalog import platform_names
 from deployments.selectors.wizard_methods import speculation_text
 from deployments.selectors.wizard_review import (
@@ -143,7 +144,7 @@ def _model_answer(draft: Draft) -> str:
         return ""
     checkpoint = draft.plan.checkpoint if draft.plan else draft.form.value("checkpoint")
     size = parameters(entry.parameters) if entry.parameters is not None else ""
-    return ", ".join(part for part in (entry.name, str(checkpoint or ""), size) if part)
+    return listed(filter(None, (entry.name, str(checkpoint or ""), size)))
 
 
 def _hardware_answer(draft: Draft) -> str:
@@ -156,7 +157,7 @@ def _hardware_answer(draft: Draft) -> str:
             "count": len(hosts),
             "platform": platform,
         }
-    return ", ".join(hosts)
+    return listed(hosts)
 
 
 def _workload_answer(draft: Draft) -> str:

@@ -119,7 +119,7 @@ def test_the_way_from_nothing_to_a_request_needs_no_scripts(
     browser.press("Review")
     assert browser.status == 200
     assert browser.text(".verdict").startswith("Serve Qwen3-8B (bf16) as qwen-chat on")
-    assert "These can: bob." in browser.text("#wizard-preview")
+    assert "These can: bob." in browser.text(".decide")
     browser.fill("comment", "Repeats its prompt")
     browser.press("Submit for approval")
 
@@ -216,7 +216,7 @@ def test_members_without_the_role_see_why_they_may_only_look(
 
     reason = "You are no operator in the team Serving platform"
     assert reason in one(hardware, "#id_cluster").get_text()
-    assert reason in one(review, "#wizard-preview").get_text()
+    assert reason in one(review, ".decide").get_text()
     assert review.select("form[action='/plan/submit/']") == []
     assert review.select("a[href^='/plan/files/']") != []
 
@@ -379,7 +379,7 @@ def test_a_platform_without_a_host_ends_in_files(
         as_alice, at("review", state, platform_hosts=2, topology="disaggregated")
     )
 
-    assert "cannot be deployed to" in one(page, "#wizard-preview").get_text()
+    assert "cannot be deployed to" in one(page, ".decide").get_text()
     assert page.select("form[action='/plan/submit/']") == []
     paths = [entry.get_text() for entry in page.select("details summary.mono")]
     assert "host-1/docker-compose.yaml" in paths

@@ -74,7 +74,7 @@ def test_a_changed_fleet_shows_the_new_plan_and_keeps_the_comment(
     page = BeautifulSoup(answer.content, "html.parser")
     fresh = one(page, "form[action='/plan/submit/'] [name=digest]")
     assert fresh["value"] != form["digest"]
-    assert one(page, "#id_comment").get_text(strip=True) == "Why"
+    assert one(page, "#id_comment")["value"] == "Why"
     assert not Deployment.objects.exists()
 
     again = as_alice.post("/plan/submit/", form | {"digest": str(fresh["value"])})

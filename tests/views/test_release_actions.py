@@ -15,7 +15,7 @@ from deployments.models import (
     ReleaseState,
     User,
 )
-from tests.factories import CommandFactory, DeploymentFactory
+from tests.factories import BookingFactory, CommandFactory, DeploymentFactory
 from tests.plan_rows import released, stored
 from tests.plan_values import plan_value
 from tests.views.page_parts import attribute, words
@@ -93,6 +93,19 @@ def test_page_offers_what_the_services_allow(
 ) -> None:
     put_in(release, state)
     assert offered(as_alice, release) == acts
+
+
+@pytest.mark.parametrize("left", [{"container_id": ""}, {"state": "removed"}])
+def test_where_no_container_is_left_nothing_is_stopped_or_removed(
+    as_alice: Client, release: Release, left: dict[str, str]
+) -> None:
+    put_in(release, ReleaseState.FAILED)
+    release.replicas.update(**left)
+    assert offered(as_alice, release) == []
+    BookingFactory.create(
+        host=release.replicas.get().host, replica=release.replicas.get(), device=3
+    )
+    assert offered(as_alice, release) == ["remove"]
 
 
 def test_stop_is_one_command_however_often_it_is_clicked(

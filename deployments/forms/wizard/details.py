@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from django import forms
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from deployments.forms.wizard.fields import (
@@ -15,16 +16,36 @@ from deployments.forms.wizard.fields import (
 from deployments.forms.wizard.flags import LONGEST, FlagsField
 from deployments.planning.engines.profile import shipped_profiles
 from deployments.planning.revision import Topology
+from deployments.planning.versions import FINAL, parse_version
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
+
+    from deployments.forms.wizard.fields import Choices
 
 PLATFORM_IMAGE, PRACTICE_IMAGE, OWN_IMAGE = "platform", "practice", "own"
 ROLES = ("combined", "prefill", "decode")
 SLUG = Spelling(
     r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?",
-    "use small letters, digits and hyphens, and begin and end with a letter or digit.",
+    _(
+        "use small letters, digits and hyphens, and begin and end with a letter or digit."
+    ),
 )
+
+
+def engine_choices() -> "Choices":
+    """The engine versions newest first, in groups: releases before release candidates."""
+    choices: Choices = [("", _("The platform's default"))]
+    groups: dict[tuple[str, bool], list[tuple[str, StrOrPromise]]] = {}
+    for profile in reversed(shipped_profiles()):
+        candidate = parse_version(profile.version).stage < FINAL
+        groups.setdefault((profile.engine, candidate), []).append(
+            (profile.name, f"{profile.engine} {profile.version}")
+        )
+    for (engine, candidate), versions in sorted(groups.items()):
+        title = format_lazy(_("{engine}, release candidates"), engine=engine)
+        choices.append((title if candidate else engine, versions))
+    return choices
 
 
 class DetailsFields(forms.Form):
@@ -101,10 +122,7 @@ class DetailsFields(forms.Form):
         ),
     )
     engine = OneOfField(
-        choices=[
-            ("", _("The platform's default")),
-            *((profile.name, profile.name) for profile in shipped_profiles()),
-        ],
+        choices=engine_choices(),
         label=_("Engine version"),
         help_text=_(
             "The release that the image holds. It decides which flags and methods exist; the profile of each is read from its own sources."

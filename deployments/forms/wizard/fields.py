@@ -2,14 +2,20 @@
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
+from deployments.selectors.texts import listed
+
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
+
+    Choice: TypeAlias = tuple[str, StrOrPromise]
+    Choices: TypeAlias = list[Choice | tuple[StrOrPromise, list[Choice]]]
 
 _DIGITS = re.compile(r"[0-9]+")
 _MOST_DIGITS = 15
@@ -134,17 +140,17 @@ class TextField(forms.CharField):
 
 
 class OneOfField(forms.ChoiceField):
-    """One of a few spellings; empty is the first of them."""
+    """One of a few spellings, which may stand in groups; empty is the first of them."""
 
     def __init__(
         self,
         *,
-        choices: "list[tuple[str, StrOrPromise]]",
+        choices: "Choices",
         label: "StrOrPromise",
         help_text: "StrOrPromise",
         widget: type[forms.Widget] = forms.RadioSelect,
     ) -> None:
-        self.spellings = [key for key, _title in choices]
+        self.spellings = list(_keys(choices))
         self.first = self.spellings[0]
         super().__init__(
             required=False,
@@ -172,10 +178,18 @@ class OneOfField(forms.ChoiceField):
                 _("“%(value)s” is no choice here; choose one of: %(known)s.")
                 % {
                     "value": shown(text),
-                    "known": ", ".join(filter(None, self.spellings)),
+                    "known": listed(filter(None, self.spellings)),
                 }
             )
         return text
+
+
+def _keys(choices: "Choices") -> Iterator[str]:
+    for key, title in choices:
+        if isinstance(title, list):
+            yield from (one for one, _title in title)
+        else:
+            yield str(key)
 
 
 class NamesField(forms.MultipleChoiceField):

@@ -19,9 +19,13 @@ class SubmissionForm(forms.Form):
     comment = forms.CharField(
         required=False,
         max_length=LONGEST_COMMENT,
-        widget=forms.Textarea(attrs={"rows": 2}),
+        widget=forms.TextInput(
+            attrs={
+                "class": "field",
+                "placeholder": _("Why this change; the people who decide read it."),
+            }
+        ),
         label=_("Comment"),
-        help_text=_("Why this change; the people who decide read it."),
         error_messages={
             "max_length": _(
                 "The comment is too long; keep it to %(limit_value)s characters."
