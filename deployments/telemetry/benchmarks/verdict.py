@@ -11,7 +11,12 @@ from deployments.telemetry.benchmarks.conditions import (
     random_tokens,
 )
 from deployments.telemetry.benchmarks.intervals import Ratio, ratio
-from deployments.telemetry.benchmarks.loads import at_load, load_of, loads
+from deployments.telemetry.benchmarks.loads import (
+    Load,
+    at_load,
+    load_of,
+    loads,
+)
 from deployments.telemetry.benchmarks.values import BenchmarkRun
 
 ARRIVALS_DECIDE = 0.05
@@ -38,6 +43,7 @@ class Verdict(StrEnum):
 class Level:
     """One load, measured without and with speculation; ratios are with over without."""
 
+    load: Load
     max_concurrency: int | None
     request_rate: float | str | None
     throughput: Ratio | None
@@ -63,6 +69,7 @@ class Comparison:
     why: tuple[Text, ...]
     levels: tuple[Level, ...] = ()
     keep_up_to: int | None = None
+    random_prompts: bool = False
 
 
 def compare(off: Runs, on: Runs) -> Comparison:
@@ -128,6 +135,7 @@ def _judged(off: Runs, on: Runs, levels: list[Level]) -> Comparison:
         why=(*why, *_remarks(off, on, levels)),
         levels=tuple(levels),
         keep_up_to=keep_up_to,
+        random_prompts=random_tokens([*off, *on]),
     )
 
 
@@ -202,6 +210,7 @@ def _level(off: Runs, on: Runs) -> Level:
     speed = tpot.inverse if tpot else None
     decisive = speed if throughput is None or _arrivals_decide(off, on) else throughput
     return Level(
+        load=load_of(off[0]),
         max_concurrency=load_of(off[0])[0],
         request_rate=off[0].request_rate,
         throughput=throughput,
