@@ -164,6 +164,9 @@ class _Rewriter:
             return
         while start > 0 and self.text[start - 1] in " \t":
             start -= 1
+        alone = re.compile(r"[ \t]*\\\r?\n").match(self.text, end)
+        if alone and self.text[:start].endswith("\n"):
+            end = alone.end()
         yield (start, end, "")
 
     def _item(self, word: Word) -> Span:
