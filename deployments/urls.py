@@ -12,6 +12,7 @@ from deployments.views import (
     catalog_import,
     check,
     deployments,
+    engines,
     fleet,
     guide,
     logs,
@@ -42,6 +43,7 @@ urlpatterns: list[URLPattern] = [
     path("catalog/import/", catalog_import.catalog_import, name="catalog-import"),
     path("catalog/entries/", catalog_entries.bring_in, name="catalog-entries"),
     path("catalog/entries.yaml", catalog_entries.all_own, name="catalog-entries-file"),
+    path("catalog/engines/", engines.engines, name="engine-profiles"),
     path("catalog/<uuid:pk>/", catalog.model, name="catalog-model"),
     path("catalog/<uuid:pk>/edit/", catalog_entries.edit, name="catalog-model-edit"),
     path(

@@ -10,6 +10,7 @@ from deployments.models.benchmark import MOST_KEPT_RUNS, BenchmarkResult
 from deployments.models.catalog import Checkpoint, Drafter, TargetModel
 from deployments.models.command import Command, CommandKind, CommandState
 from deployments.models.deployment import Deployment, Plan, Revision
+from deployments.models.engine_profile import OwnEngineProfile
 from deployments.models.fleet import Cluster, Device, Host, Platform, Reachability
 from deployments.models.logs import MOST_TAIL_LINES, LogRequest, LogRun, LogTail
 from deployments.models.release import (
@@ -75,6 +76,7 @@ __all__ = [
     "LogTail",
     "Membership",
     "MinuteRollup",
+    "OwnEngineProfile",
     "Plan",
     "Platform",
     "Reachability",

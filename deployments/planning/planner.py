@@ -13,7 +13,11 @@ from deployments.planning.checkpoints import checkpoint_here, choose_checkpoint
 from deployments.planning.context import PlanContext, RoleSettings
 from deployments.planning.decision import OFF, decide
 from deployments.planning.documents import to_document
-from deployments.planning.engines.profile import EngineProfile, find_profile
+from deployments.planning.engines.profile import (
+    EngineProfile,
+    find_profile,
+    is_own_reference,
+)
 from deployments.planning.errors import PlanningError
 from deployments.planning.expectation import Situation, expected_gain
 from deployments.planning.methods import Method
@@ -41,8 +45,11 @@ def make_plan(
     model: TargetModel,
     hosts: Sequence[HostSnapshot],
     settings: ClusterSettings,
+    engines: Sequence[EngineProfile] = (),
 ) -> Plan:
     """Plan a revision. The same inputs in any order give the same bytes.
+
+    ``engines`` are profiles that people made, for a revision whose engine names one.
 
     Raises:
         PlanningError: a host, checkpoint, engine, method or drafter is unknown, the roles do not fit
@@ -54,7 +61,7 @@ def make_plan(
     used = _used_hosts(spec, hosts, settings)
     practice = is_practice(spec.image)
     platform = _platform(used, practice=practice)
-    profile = _profile(spec, platform, practice=practice)
+    profile = _profile(spec, platform, engines, practice=practice)
     if practice:
         wanted = _engine_platforms(profile)
         checkpoint = choose_checkpoint(
@@ -196,10 +203,21 @@ def _platform(hosts: tuple[HostSnapshot, ...], *, practice: bool) -> Platform:
 
 
 def _profile(
-    spec: RevisionSpec, platform: Platform, *, practice: bool
+    spec: RevisionSpec,
+    platform: Platform,
+    engines: Sequence[EngineProfile],
+    *,
+    practice: bool,
 ) -> EngineProfile:
     if spec.engine is not None:
-        profile = find_profile(spec.engine)
+        profile = find_profile(spec.engine, engines)
+        if is_own_reference(spec.engine) and spec.image is None:
+            raise PlanningError(
+                text(
+                    "{engine} is in no official image; name the image that holds it.",
+                    engine=spec.engine,
+                )
+            )
         if profile.engine != platform.engine and not practice:
             raise PlanningError(
                 text(

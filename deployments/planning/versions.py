@@ -9,6 +9,7 @@ from deployments.planning.text import text
 FINAL = (1, 0)
 _SPELLING = re.compile(
     r"v?(?P<release>\d+(?:\.\d+){1,3})(?:rc(?P<candidate>\d+)|\.post(?P<post>\d+))?"
+    r"(?:\+[A-Za-z0-9][A-Za-z0-9.]*)?"
 )
 
 
@@ -29,7 +30,7 @@ class Version:
 
 
 def parse_version(spelling: str) -> Version:
-    """Read ``0.32.0``, ``v0.23.0rc1`` or ``0.8.5.post1``.
+    """Read ``0.32.0``, ``v0.23.0rc1`` or ``0.8.5.post1``; a local part (``+acme``) does not count.
 
     Raises:
         PlanningError: the spelling is none of these.

@@ -7,6 +7,7 @@ from django.db.models import Count, Exists, OuterRef, Q
 from django.utils.translation import gettext as _
 
 from deployments.models import Cluster, Host, RoleGrant, TargetModel, TeamRole, User
+from deployments.selectors.engine_profiles import own_engine_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +48,7 @@ class WizardChoices:
 
     models: tuple[TargetModel, ...] = ()
     clusters: tuple[ClusterChoice, ...] = ()
+    engines: tuple[str, ...] = ()
 
     def cluster(self, key: str) -> ClusterChoice | None:
         """The cluster of that id."""
@@ -64,13 +66,15 @@ class WizardChoices:
 def wizard_choices(
     user: User, *, model_key: str | None, cluster_key: str | None
 ) -> WizardChoices:
-    """Read what the person may choose from, in three queries at most.
+    """Read what the person may choose from, in four queries at most.
 
     ``model_key`` and ``cluster_key`` limit the reading to that model and cluster; ``None`` reads
     the whole catalog or every cluster.
     """
     return WizardChoices(
-        models=_models(user, model_key), clusters=_clusters(user, cluster_key)
+        models=_models(user, model_key),
+        clusters=_clusters(user, cluster_key),
+        engines=own_engine_names(),
     )
 
 

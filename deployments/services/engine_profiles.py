@@ -1,5 +1,6 @@
 """Engine profiles read from a wheel, a source archive, or an image on a host."""
 
+import re
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
@@ -9,7 +10,7 @@ from django.utils.translation import gettext as _
 from deployments.docker_api.client import open_engine
 from deployments.docker_api.errors import DockerApiError
 from deployments.docker_api.images import find_image
-from deployments.models import Host
+from deployments.models import Host, OwnEngineProfile
 from deployments.planning.engines.differences import pack, written
 from deployments.planning.engines.profile import (
     VLLM,
@@ -25,6 +26,8 @@ from deployments.services.engine_archives import archive_files
 from deployments.services.engine_images import image_entrypoint, image_files
 from deployments.services.errors import UseCaseError
 from deployments.services.local_host import LOCAL, local_docker_address
+
+LOCAL_PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9.]{0,30}")
 
 
 class EngineProfileError(UseCaseError):
@@ -72,6 +75,49 @@ def profile_of_image(
     except (DockerApiError, PlanningError) as error:
         raise EngineProfileError(str(error)) from error
     return replace(profile, entrypoint=entrypoint)
+
+
+def keep_profile(profile: EngineProfile, local: str) -> OwnEngineProfile:
+    """Keep a profile of one's own wheel or image as ``<version>+<local>``, in place of an older one.
+
+    Revisions name it as their engine, together with the image that holds it.
+
+    Raises:
+        EngineProfileError: the local part is no plain word.
+    """
+    if LOCAL_PART.fullmatch(local) is None:
+        raise EngineProfileError(
+            _("“%(local)s” cannot be a local version; use letters, digits and dots.")
+            % {"local": local}
+        )
+    release = profile.version.partition("+")[0]
+    under = profile.vllm_version.partition("+")[0]
+    own = replace(profile, version=f"{release}+{local}", vllm_version=under)
+    row, _made = OwnEngineProfile.objects.update_or_create(
+        name=own.name,
+        defaults={
+            "engine": own.engine,
+            "source": own.source[:400],
+            "document": profile_document(own),
+        },
+    )
+    return row
+
+
+def forget_profile(name: str) -> None:
+    """Remove a profile that people made; plans keep what they were made from.
+
+    Raises:
+        EngineProfileError: there is none of that name.
+    """
+    deleted, _kinds = OwnEngineProfile.objects.filter(name=name).delete()
+    if not deleted:
+        raise EngineProfileError(
+            _(
+                "Nobody made a profile “%(name)s”; the page of engine profiles lists them."
+            )
+            % {"name": name}
+        )
 
 
 def ship_profile(profile: EngineProfile, folder: Path | None = None) -> Path:

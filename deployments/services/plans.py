@@ -27,6 +27,7 @@ from deployments.planning.plan import Plan as PlanValue
 from deployments.planning.planner import make_plan
 from deployments.planning.revision import RevisionSpec
 from deployments.planning.snapshot import ClusterSettings, HostSnapshot
+from deployments.selectors.engine_profiles import own_profiles_for
 from deployments.selectors.planning_inputs import (
     catalog_entry,
     cluster_settings,
@@ -71,7 +72,8 @@ class PlanningGround:
             PlanningError: the specification cannot be planned.
         """
         numbered = replace(spec, number=self.number)
-        return make_plan(numbered, self.model, self.hosts, self.settings)
+        engines = own_profiles_for(spec.engine)
+        return make_plan(numbered, self.model, self.hosts, self.settings, engines)
 
 
 def ground_on_cluster(inputs: PlanInputs, name: str) -> PlanningGround:

@@ -2,8 +2,8 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Any, NamedTuple, TypeAlias
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -159,6 +159,13 @@ class OneOfField(forms.ChoiceField):
             label=label,
             help_text=help_text,
         )
+
+    def also(self, names: Iterable[str]) -> None:
+        """Offer more values, under their own names."""
+        added = [(name, name) for name in names]
+        self.spellings = [*self.spellings, *(name for name, _title in added)]
+        before: Any = self.choices
+        self.choices = [*before, *added]
 
     def bound_data(self, data: object, initial: object) -> object:
         """An untouched choice shows the first one."""

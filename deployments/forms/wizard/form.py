@@ -12,7 +12,7 @@ from deployments.forms.wizard.details import (
     DetailsFields,
     role_fields,
 )
-from deployments.forms.wizard.fields import NamesField, shown
+from deployments.forms.wizard.fields import NamesField, OneOfField, shown
 from deployments.forms.wizard.steps import (
     CLUSTER,
     PLATFORM,
@@ -57,6 +57,9 @@ class WizardForm(
         self.entry: CatalogEntry | None = None
         for role in ROLES:
             self.fields.update(role_fields(role))
+        engines = self.fields["engine"]
+        if isinstance(engines, OneOfField):
+            engines.also(choices.engines)
         unasked = Workload()
         for name in ("input_tokens", "output_tokens", "concurrency"):
             self.fields[name].widget.attrs["placeholder"] = getattr(unasked, name)

@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from deployments.management.input_files import UNUSABLE_INPUT, read_input
 from deployments.planning.catalog import parse_target_model
 from deployments.planning.container import ContainerSpec
+from deployments.planning.engines.profile import VLLM, EngineProfile
 from deployments.planning.errors import PlanningError
 from deployments.planning.importing.restated import (
     open_variables,
@@ -23,6 +24,7 @@ from deployments.planning.rules.launch.fixer import diff_of, fixed_text
 from deployments.planning.rules.launch.known import KnownModels
 from deployments.planning.rules.launch.lint import LintReport, lint
 from deployments.planning.rules.launch.settings import LintSettings
+from deployments.selectors.engine_profiles import own_profiles_for
 from deployments.services.catalog import shipped_documents
 from deployments.telemetry.logs.reader import read_log
 
@@ -71,6 +73,7 @@ class Command(BaseCommand):
                 platform=options["platform"],
                 engine=options["engine"],
                 engine_version=options["engine_version"],
+                own=_own(options["engine"], options["engine_version"]),
             ).checked()
             report = lint(read_input(options["file"]), chosen, _catalog())
         except PlanningError as error:
@@ -169,3 +172,8 @@ def _sentences(report: LintReport) -> list[str]:
         for one in _diagnoses(report)
     ]
     return lines
+
+
+def _own(engine: str | None, version: str | None) -> tuple[EngineProfile, ...]:
+    """The profile that somebody made of a version with a local part; the only read of tables."""
+    return own_profiles_for(f"{engine or VLLM}=={version}" if version else None)

@@ -11,6 +11,8 @@ from deployments.planning.engines.changes import change_lines, profile_changes
 from deployments.planning.engines.profile import EngineProfile, profile_document
 from deployments.planning.engines.resolution import resolve_version
 from deployments.services.engine_profiles import (
+    forget_profile,
+    keep_profile,
     profile_of_archive,
     profile_of_image,
     ship_profile,
@@ -30,6 +32,9 @@ class Command(BaseCommand):
         """Declare the arguments."""
         source = parser.add_mutually_exclusive_group(required=True)
         source.add_argument("--wheel", help="wheel or source archive (.whl, .tar.gz)")
+        source.add_argument(
+            "--forget", metavar="NAME", help="remove an own profile, vllm==0.32.0+acme"
+        )
         source.add_argument("--image", help="reference of an image that a host has")
         parser.add_argument("--host", default="local", help="name of a registered host")
         parser.add_argument(
@@ -39,11 +44,20 @@ class Command(BaseCommand):
         parser.add_argument(
             "--ship", action="store_true", help="add it to the profiles of this panel"
         )
+        parser.add_argument(
+            "--keep",
+            metavar="LOCAL",
+            help="keep it in the panel as <version>+LOCAL, for plans and the linter",
+        )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         """Read, write and print; exit 2 for what cannot be read."""
         try:
+            if options["forget"]:
+                forget_profile(options["forget"])
+                self.stdout.write(f"{options['forget']} is removed.")
+                return
             profile = (
                 profile_of_archive(Path(options["wheel"]), options["engine_version"])
                 if options["wheel"]
@@ -51,6 +65,7 @@ class Command(BaseCommand):
                     options["image"], options["host"], options["engine_version"]
                 )
             )
+            kept = keep_profile(profile, options["keep"]) if options["keep"] else None
         except UseCaseError as error:
             raise CommandError(str(error), returncode=UNUSABLE) from error
         text = json.dumps(profile_document(profile), ensure_ascii=False)
@@ -58,6 +73,8 @@ class Command(BaseCommand):
             _write(Path(options["output"]), text)
         if options["ship"]:
             ship_profile(profile)
+        if kept is not None:
+            self.stderr.write(f"Kept as {kept.name}.")
         self.stdout.write(text if options["json"] else _summary(profile))
 
 

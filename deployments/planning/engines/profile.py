@@ -3,6 +3,7 @@
 import functools
 import json
 import re
+from collections.abc import Iterable
 from importlib import resources
 
 from deployments.planning.canonical import Json
@@ -24,6 +25,7 @@ __all__ = [
     "VLLM_ASCEND",
     "EngineProfile",
     "find_profile",
+    "is_own_reference",
     "parse_engine_profile",
     "profile_document",
     "profiles_of",
@@ -56,8 +58,13 @@ def shipped_profiles() -> tuple[EngineProfile, ...]:
     )
 
 
-def find_profile(reference: str) -> EngineProfile:
-    """Return the shipped profile of ``vllm==0.32.0``.
+def is_own_reference(reference: str) -> bool:
+    """Whether an engine reference names a profile that people made: its version has a local part."""
+    return "+" in reference
+
+
+def find_profile(reference: str, own: Iterable[EngineProfile] = ()) -> EngineProfile:
+    """Return the profile of ``vllm==0.32.0``, or one of ``own`` by its name, ``vllm==0.32.0+acme``.
 
     Raises:
         PlanningError: the text is no engine reference, or no profile of that version ships.
@@ -70,6 +77,8 @@ def find_profile(reference: str) -> EngineProfile:
                 reference=repr(reference),
             )
         )
+    if is_own_reference(reference):
+        return _own_profile(f"{match['engine']}=={match['version']}", own)
     wanted = (match["engine"], parse_version(match["version"]))
     found = _by_version().get(wanted)
     if found is not None:
@@ -82,6 +91,19 @@ def find_profile(reference: str) -> EngineProfile:
             engine=match["engine"],
             first=known[0].version,
             last=known[-1].version,
+        )
+    )
+
+
+def _own_profile(name: str, own: Iterable[EngineProfile]) -> EngineProfile:
+    for one in own:
+        if one.name == name:
+            return one
+    raise PlanningError(
+        text(
+            "Nobody made a profile of {name} here; manage.py profile_engine makes one of its wheel "
+            "or image.",
+            name=name,
         )
     )
 

@@ -29,7 +29,8 @@ class JudgedEngine:
     """The engine of a launch. ``version`` is ``None`` when nobody names one.
 
     ``written`` is how it was named. ``old`` is true before the first profile, or where old flags
-    say so. ``readable`` is false when a version was given that nobody can read.
+    say so. ``readable`` is false when a version was given that nobody can read. ``own`` is the
+    profile that somebody made of exactly this version.
     """
 
     name: str
@@ -37,17 +38,19 @@ class JudgedEngine:
     written: str | None = None
     old: bool = False
     readable: bool = True
+    own: EngineProfile | None = None
 
     @property
     def profiles(self) -> tuple[EngineProfile, ...]:
-        """Every profile of the engine, oldest first."""
-        return _profiles(self.name)
+        """Every profile of the engine, oldest first; somebody's own one behind those that ship."""
+        shipped = _profiles(self.name)
+        return shipped if self.own is None else (*shipped, self.own)
 
     @property
     def profile(self) -> EngineProfile | None:
         """The profile that the named version is judged by: its own, else the one before."""
-        if self.version is None:
-            return None
+        if self.own is not None or self.version is None:
+            return self.own
         fitting = [
             one for one in self.profiles if parse_version(one.version) <= self.version
         ]

@@ -91,7 +91,9 @@ def unknown_flag(view: LaunchView) -> Iterator[Hit]:
         name = argument.name.partition(".")[0]
         if name in table.by_name or name in table.negated or name in OLD_NAMES:
             continue
-        if any(known.startswith(name) for known in table.by_name):
+        own = view.engine.own
+        taken = own is not None and not refuses(name)(own)
+        if taken or any(known.startswith(name) for known in table.by_name):
             continue
         if name in OMNI:
             yield Hit(

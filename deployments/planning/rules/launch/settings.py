@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from deployments.planning.engines.profile import VLLM, VLLM_ASCEND
+from deployments.planning.engines.profile import VLLM, VLLM_ASCEND, EngineProfile
 from deployments.planning.errors import PlanningError
 from deployments.planning.importing.launch import Launch
 from deployments.planning.rules.launch.engine import (
@@ -41,11 +41,15 @@ _ASCEND_VARIABLES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LintSettings:
-    """``platform`` is one of ``PLATFORM_NAMES``, ``engine`` vllm or vllm-ascend; all may be unsaid."""
+    """``platform`` is one of ``PLATFORM_NAMES``, ``engine`` vllm or vllm-ascend; all may be unsaid.
+
+    ``own`` holds the profile that somebody made of ``engine_version``, where there is one.
+    """
 
     platform: str | None = None
     engine: str | None = None
     engine_version: str | None = None
+    own: tuple[EngineProfile, ...] = ()
 
     def checked(self) -> "LintSettings":
         """Return the settings.
@@ -87,6 +91,7 @@ def settled_engine(launch: Launch, settings: LintSettings) -> JudgedEngine:
         written=written,
         old=_is_old(launch, name, version),
         readable=settings.engine_version is None or version is not None,
+        own=next((one for one in settings.own if one.engine == name), None),
     )
 
 
