@@ -13,6 +13,7 @@ from deployments.selectors.plan_settings import (
     is_detail,
     replica_settings,
 )
+from deployments.selectors.texts import listed, role_name
 
 CONTEXT_LINES = 2
 
@@ -211,6 +212,6 @@ def _scope(keys: list[ReplicaKey], everyone: list[ReplicaKey]) -> str:
     for role in dict.fromkeys(role for role, _rank in keys):
         of_role = [key for key in everyone if key[0] == role]
         mine = [key for key in keys if key[0] == role]
-        ranks = "" if mine == of_role else " " + ", ".join(str(r) for _, r in mine)
-        parts.append(role + ranks)
+        ranks = "" if mine == of_role else " " + listed(rank for _, rank in mine)
+        parts.append(role_name(role) + ranks)
     return "; ".join(parts)

@@ -16,7 +16,7 @@ from deployments.planning.methods import FACTS, Method, MethodFacts, Need
 from deployments.planning.plan import Decision, MethodVerdict, Plan, Role
 from deployments.planning.snapshot import HostSnapshot
 from deployments.selectors.gains import GainFigures, method_gain, situation_of
-from deployments.selectors.texts import say
+from deployments.selectors.texts import listed, role_name, say
 
 TIMES = "\u00d7"
 DEFAULT_PAIR = (Method.MTP.value, Method.EAGLE3.value)
@@ -120,8 +120,10 @@ def speculation_text(plan: Plan) -> str:
     title = title_of(method)
     if len(set(counts.values())) <= 1:
         return f"{title} {TIMES}{next(iter(counts.values()), 0)}"
-    parts = [f"{role.value} {TIMES}{count}" for role, count in counts.items()]
-    return f"{title}: {', '.join(parts)}"
+    parts = [
+        f"{role_name(role.value)} {TIMES}{count}" for role, count in counts.items()
+    ]
+    return _("%(method)s: %(counts)s") % {"method": title, "counts": listed(parts)}
 
 
 def title_of(method: str) -> str:
@@ -235,7 +237,7 @@ def _drafter_text(card: MethodCard, entry: CatalogEntry) -> str:
         one.repository for one in entry.drafters if one.method.value == card.method
     ]
     if names:
-        return ", ".join(names)
+        return listed(names)
     return _("none in the catalog") if card.needs_weights else _("none needed")
 
 
@@ -264,7 +266,9 @@ def _since(card: MethodCard) -> str:
 def _tokens_per_step(card: MethodCard) -> str:
     if card.method == OFF:
         return "1"
-    return f"{card.gain.tokens_per_step:.2f} ({card.gain.kind})" if card.gain else ""
+    if card.gain is None:
+        return ""
+    return _with_kind(f"{card.gain.tokens_per_step:.2f}", card.gain.kind)
 
 
 def _speedup(card: MethodCard) -> str:
@@ -272,7 +276,11 @@ def _speedup(card: MethodCard) -> str:
         return f"1{TIMES}"
     if card.gain is None or card.gain.speedup is None:
         return ""
-    return f"{card.gain.speedup:.2f}{TIMES} ({card.gain.kind})"
+    return _with_kind(f"{card.gain.speedup:.2f}{TIMES}", card.gain.kind)
+
+
+def _with_kind(value: str, kind: str) -> str:
+    return _("%(value)s (%(kind)s)") % {"value": value, "kind": kind}
 
 
 def _scheduling(card: MethodCard) -> str:
