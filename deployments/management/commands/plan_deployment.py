@@ -23,6 +23,7 @@ from deployments.planning.model_config.reading import Open
 from deployments.planning.plan import Plan, RoleMemory
 from deployments.planning.planner import make_plan
 from deployments.planning.spec_text import read_document_text
+from deployments.selectors.engine_profiles import own_profiles_for
 
 UNUSABLE = 2
 LARGEST_SPEC = 256 << 10
@@ -89,7 +90,8 @@ def _text(name: str) -> str:
 def _plan(text: str, files: ModelFiles) -> tuple[Plan, tuple[Open, ...]]:
     spec, hosts, settings = parse_deployment_spec(read_document_text(text))
     model, asked = files.target(spec.model, spec.checkpoint)
-    return make_plan(spec, model, with_root(hosts, spec.model), settings), asked
+    rooted, engines = with_root(hosts, spec.model), own_profiles_for(spec.engine)
+    return make_plan(spec, model, rooted, settings, engines), asked
 
 
 def _memory(memory: RoleMemory) -> str:
