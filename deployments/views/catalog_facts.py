@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from deployments.planning.methods import FACTS
 from deployments.planning.model_config.reading import ModelReading
@@ -50,7 +51,11 @@ def _target_rows(reading: ModelReading) -> list[tuple[str, str, str]]:
             _("Context"),
             tokens(reading.context_length) if reading.context_length else "",
         ),
-        ("attention", _("Attention"), attention.kind if attention else ""),
+        (
+            "attention",
+            pgettext("a part of the model", "Attention"),
+            attention.kind if attention else "",
+        ),
         (
             "experts",
             _("Experts"),

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from deployments.forms.wizard.fields import NumberField, OneOfField, TextField
 from deployments.planning.sizing.geometry import KNOWN_KINDS
@@ -46,7 +47,9 @@ def question_fields(name: str, why: str) -> dict[str, forms.Field]:
             return {name: field}
         case "attention":
             return {
-                "attention_kind": _known(KNOWN_KINDS, _("Attention"), why),
+                "attention_kind": _known(
+                    KNOWN_KINDS, pgettext_lazy("a part of the model", "Attention"), why
+                ),
                 "kv_heads": _number(_("KV heads"), ""),
                 "head_dim": _number(_("Width of a head"), ""),
             }
