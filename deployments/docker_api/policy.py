@@ -16,6 +16,7 @@ from deployments.docker_api.errors import PolicyError
 from deployments.planning.text import Text, text
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,62}")
+VOLUME = re.compile(r"draftboard-[a-z0-9][a-z0-9-]{0,100}")
 DEVICE = re.compile(
     r"/dev/(davinci(_manager|\d{1,2})|devmm_svm|hisi_hdc|ummu|uburma|ascend_manager|"
     r"user_config|kfd|dri(/(card|renderD)\d{1,3})?|mem_units)"
@@ -229,6 +230,8 @@ def _sizes(body: Mapping[str, Json]) -> Iterator[Text]:
 
 def _mount(mount: Mapping[str, Json], policy: ContainerPolicy) -> Iterator[Text]:
     source = str(mount.get("Source"))
+    if _is_own_volume(mount, source):
+        return
     if mount.get("Type") != "bind":
         yield text(
             "it mounts a {kind}, not a directory of the host",
@@ -244,6 +247,15 @@ def _mount(mount: Mapping[str, Json], policy: ContainerPolicy) -> Iterator[Text]
         )
     elif source.endswith(".sock"):
         yield text("{source} is a socket", source=source)
+
+
+def _is_own_volume(mount: Mapping[str, Json], source: str) -> bool:
+    """Whether it is a volume of the panel's own, of the engine's default driver."""
+    return (
+        mount.get("Type") == "volume"
+        and VOLUME.fullmatch(source) is not None
+        and mount.keys() <= {"Type", "Source", "Target", "ReadOnly"}
+    )
 
 
 def _inside(path: str, roots: tuple[str, ...]) -> bool:

@@ -45,6 +45,17 @@ class Mount:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Volume:
+    """A named volume, which the Docker Engine makes on its host when it is missing.
+
+    It holds what may be lost but is dear: compiled graphs, logs of the driver.
+    """
+
+    name: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PortMapping:
     """A published port. ``purpose`` says what listens: ``api``, ``kv`` or ``dp-rpc``."""
 
@@ -128,3 +139,4 @@ class ContainerSpec:
     labels: tuple[tuple[str, str], ...] = ()
     logging: LogOptions = LogOptions()
     init: bool = True
+    volumes: tuple[Volume, ...] = ()

@@ -7,24 +7,30 @@ from dataclasses import dataclass
 from deployments.planning.container import (
     ContainerSpec,
     HealthCheck,
+    ImageReference,
     Mount,
     PortMapping,
+    Volume,
 )
 from deployments.planning.context import PlanContext, RoleSettings
 from deployments.planning.engines.profile import VLLM_ASCEND
 from deployments.planning.plan import Role
 from deployments.planning.platforms.images import resolve, rewrite
 from deployments.planning.platforms.platform import ContainerNeeds, Placement
+from deployments.planning.readiness import READY_TIMEOUT, ready_deadline
 from deployments.planning.serve_command import Seat, serve_command
 from deployments.planning.sizes import MODELS_IN_CONTAINER, drafter_path
 from deployments.planning.snapshot import HostSnapshot
 from deployments.planning.variables import address_of, interface_of, model_root_of
 
 LONGEST_NAME = 63
-LARGE_MODEL = 200_000_000_000
-LARGE_READY_DEADLINE_S = 3600
-READY_DEADLINE_S = 1800
-PRACTICE_READY_DEADLINE_S = 300
+CACHE = "/var/cache/draftboard"
+PLOGS = "/root/ascend/log"
+PLOG_ENVIRONMENT = {
+    "ASCEND_HOST_LOG_FILE_NUM": "10",
+    "ASCEND_PROCESS_LOG_PATH": PLOGS,
+}
+"""CANN keeps that many files of 20 MB in each log directory and deletes the oldest: the quota."""
 PYTHON_PROBE = (
     "import urllib.request as u; u.urlopen('http://127.0.0.1:{port}/health', timeout=4)"
 )
@@ -38,18 +44,6 @@ def container_name(deployment: str, revision: int, role: Role, rank: int) -> str
         mark = hashlib.sha256(deployment.encode()).hexdigest()[:8]
         slug = f"{slug[: LONGEST_NAME - len(tail) - 9].rstrip('-')}-{mark}"
     return slug + tail
-
-
-def ready_deadline(context: PlanContext) -> int:
-    """Return the seconds that loading and graph capture may take.
-
-    Models of several hundred gigabytes take 10 to 30 minutes (vLLM recipes raise the engine's own
-    limit to 1800 to 3600 s).
-    """
-    if context.practice:
-        return PRACTICE_READY_DEADLINE_S
-    large = (context.model.parameters or 0) >= LARGE_MODEL
-    return LARGE_READY_DEADLINE_S if large else READY_DEADLINE_S
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,9 +68,11 @@ def container_for(context: PlanContext, parts: Parts) -> ContainerSpec:
     documented_shm = (
         None if context.practice else settings.layout.serving.shm_size_bytes
     )
+    image = resolve(rewrite(wanted, context.settings), host)
     return ContainerSpec(
         name=container_name(spec.name, spec.number, settings.role, parts.rank),
-        image=resolve(rewrite(wanted, context.settings), host),
+        image=image,
+        volumes=_volumes(context, parts, image),
         command=serve_command(context, settings, parts.seat),
         environment=_environment(context, parts),
         mounts=_mounts(context, needs, host),
@@ -89,7 +85,7 @@ def container_for(context: PlanContext, parts: Parts) -> ContainerSpec:
         ports=parts.ports,
         shm_size_bytes=documented_shm or needs.shm_size_bytes,
         memory_lock=needs.memory_lock,
-        health_check=_health_check(context, parts.seat),
+        health_check=_health_check(context, settings, parts.seat),
         time_zone=context.settings.time_zone,
         labels=(
             ("draftboard.deployment", spec.name),
@@ -125,20 +121,44 @@ def _mounts(
     return weights + needs.mounts
 
 
+def _volumes(
+    context: PlanContext, parts: Parts, image: ImageReference
+) -> tuple[Volume, ...]:
+    """A cache for each exact image, shared on its host; on Ascend the replica's plogs too.
+
+    Graphs and kernels of another image, or of one that is only known by its tag, never meet.
+    """
+    if context.practice:
+        return ()
+    exact = image.digest or image.image_id or image.reference
+    mark = hashlib.sha256(exact.encode()).hexdigest()[:16]
+    found = [Volume(name=f"draftboard-cache-{mark}", target=CACHE)]
+    if context.profile.engine == VLLM_ASCEND:
+        name = container_name(context.spec.name, 0, parts.settings.role, parts.rank)
+        found.append(
+            Volume(name=f"draftboard-plog-{name.replace('-r0-', '-')}", target=PLOGS)
+        )
+    return tuple(found)
+
+
 def _environment(context: PlanContext, parts: Parts) -> tuple[tuple[str, str], ...]:
     placement = parts.placement
     if context.practice:
         return ()
     values = {
         "HF_HUB_OFFLINE": "1",
-        "VLLM_ENGINE_READY_TIMEOUT_S": str(ready_deadline(context)),
+        "TRITON_CACHE_DIR": f"{CACHE}/triton",
+        "VLLM_CACHE_ROOT": f"{CACHE}/vllm",
     }
+    if context.profile.engine == VLLM_ASCEND:
+        values |= PLOG_ENVIRONMENT
     if placement.spans_hosts:
         values["VLLM_HOST_IP"] = address_of(placement.host)
     if context.profile.engine != VLLM_ASCEND and placement.spans_hosts:
         values |= _fabric(placement.host, parts.seat)
     values |= parts.settings.layout.serving.environment
     values |= dict(parts.needs.environment)
+    values[READY_TIMEOUT] = str(ready_deadline(context, parts.settings))
     return tuple(sorted(values.items()))
 
 
@@ -153,11 +173,14 @@ def _fabric(host: HostSnapshot, seat: Seat) -> dict[str, str]:
     return values
 
 
-def _health_check(context: PlanContext, seat: Seat) -> HealthCheck | None:
+def _health_check(
+    context: PlanContext, settings: RoleSettings, seat: Seat
+) -> HealthCheck | None:
     if seat.api_port is None:
         return None
     return HealthCheck(
-        test=_probe(context, seat.api_port), start_period_s=ready_deadline(context)
+        test=_probe(context, seat.api_port),
+        start_period_s=ready_deadline(context, settings),
     )
 
 

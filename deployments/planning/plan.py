@@ -282,6 +282,9 @@ def _drop_usual(replica: dict[str, Json]) -> None:
     for name, usual in (("health_path", HEALTH_PATH), ("lists_models", True)):
         if replica[name] == usual:
             del replica[name]
+    container = replica["container"]
+    if isinstance(container, dict) and not container["volumes"]:
+        del container["volumes"]
 
 
 def plan_from_document(document: Json) -> Plan:

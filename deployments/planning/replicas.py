@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 
 from deployments.planning.container import NetworkMode, PortMapping
-from deployments.planning.containers import Parts, container_for, ready_deadline
+from deployments.planning.containers import Parts, container_for
 from deployments.planning.context import HostTrouble, PlanContext, RoleSettings
 from deployments.planning.engines.profile import VLLM_ASCEND
 from deployments.planning.placement import HostBook, take_ports_everywhere
 from deployments.planning.plan import ExpectedSpeculation, PlannedReplica, Role
 from deployments.planning.platforms.platform import Beyond, ContainerNeeds, Placement
+from deployments.planning.readiness import ready_deadline
 from deployments.planning.revision import Topology
 from deployments.planning.router import LAYERWISE_NETWORK, is_layerwise, router_for
 from deployments.planning.serve_command import Seat, served_name
@@ -157,7 +158,7 @@ def _replica(
         served_model_name=served_name(context),
         speculation=_expected(context, settings),
         health_port=api_port,
-        ready_deadline_s=ready_deadline(context),
+        ready_deadline_s=ready_deadline(context, settings),
         practice=context.practice,
     )
     return replica, needs

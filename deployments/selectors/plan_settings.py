@@ -51,6 +51,9 @@ _NAMES = {
     "time_zone": text("time zone"),
     "logging": text("logging"),
     "init": text("init"),
+    "volumes": text("volumes"),
+    "health_path": text("health path"),
+    "lists_models": text("lists its models"),
 }
 _OWN_ROWS = frozenset(
     {"image", "command", "environment", "mounts", "ports", "devices", "name", "labels"}

@@ -2,6 +2,7 @@
 
 import pytest
 
+from deployments.planning.errors import PlanningError
 from tests.planning.builders import codes, combined, gpu, plan
 
 LLAMA = "meta-llama/Llama-3.1-8B-Instruct"
@@ -96,3 +97,31 @@ def test_dollar_in_a_value_is_refused() -> None:
 )
 def test_value_that_is_a_flag_is_refused(value: str, expected: set[str]) -> None:
     assert _codes("--seed", value) == expected
+
+
+@pytest.mark.parametrize(
+    ("flag", "told"),
+    [
+        (
+            "--enable-prefix-catching",
+            "The nearest flag that it knows is --enable-prefix",
+        ),
+        (
+            "--disable-log-requests",
+            "nearest flag that it knows is --no-enable-log-requests",
+        ),
+        ("--flag-from-nowhere-at-all", "Check the spelling"),
+    ],
+)
+def test_unknown_flag_names_the_nearest_known_one(flag: str, told: str) -> None:
+    made = plan(combined(LLAMA, "gpu-1", extra_flags=((flag, ""),)), gpu())
+    finding = next((one for one in made.findings if one.code == "FLAG_UNKNOWN"), None)
+    assert finding is not None
+    assert told in finding.fix
+
+
+def test_unknown_version_names_the_nearest_known_one() -> None:
+    with pytest.raises(
+        PlanningError, match=r"0\.8\.5 to 0\.33\.0, the nearest is 0\.32\.0"
+    ):
+        plan(combined(LLAMA, "gpu-1", engine="vllm==0.32.7"), gpu())

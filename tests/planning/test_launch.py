@@ -99,6 +99,9 @@ def test_compose_file_reads_back_as_the_container(spec: ContainerSpec) -> None:
             "bind": {"create_host_path": False, "propagation": "rprivate"},
         }
         for mount in spec.mounts
+    ] + [
+        {"type": "volume", "source": one.name, "target": one.target}
+        for one in spec.volumes
     ]
     assert service["shm_size"] == spec.shm_size_bytes
     assert service["network_mode"] == spec.network_mode.value
@@ -273,6 +276,8 @@ def test_engine_api_body_is_the_same_container(spec: ContainerSpec) -> None:
     assert isinstance(mounts, list)
     for mount in mounts:
         assert isinstance(mount, dict)
+        if mount["Type"] == "volume":
+            continue
         assert mount["Type"] == "bind"
         assert mount["BindOptions"] == {
             "CreateMountpoint": False,

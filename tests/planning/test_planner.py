@@ -15,6 +15,7 @@ from deployments.planning.revision import (
     SpeculationChoice,
     Topology,
 )
+from deployments.planning.serving import ServingProfile
 from deployments.planning.snapshot import ClusterSettings
 from tests.planning.builders import (
     PRACTICE,
@@ -291,3 +292,54 @@ def test_small_model_of_a_person_is_asked_on_decode_and_prefill_follows_dspark()
     ]
     assert counts == [6, 6]
     assert '"model"' not in (flags(made)["--speculative-config"] or "")
+
+
+def _ready(made: Plan) -> set[int]:
+    found: set[int] = set()
+    for replica in made.replicas:
+        container = replica.container
+        found.add(int(dict(container.environment)["VLLM_ENGINE_READY_TIMEOUT_S"]))
+        found.add(replica.ready_deadline_s)
+        if container.health_check is not None:
+            found.add(container.health_check.start_period_s)
+    return found
+
+
+def test_engine_health_check_and_panel_wait_for_one_and_the_same_time() -> None:
+    small = _ready(plan(combined(LLAMA, "gpu-1"), gpu()))
+    large = _ready(plan(combined("zai-org/GLM-5.2", "a"), a3("a")))
+    assert len(small) == len(large) == 1
+    assert min(small) < 1800
+    assert min(large) > 1800
+
+
+def test_longer_documented_wait_wins_everywhere() -> None:
+    known = shipped(LLAMA)
+    asks = {"VLLM_ENGINE_READY_TIMEOUT_S": "7200"}
+    asking = ServingProfile(source="a recipe", environment=asks)
+    model = replace(known, serving=(*known.serving, asking))
+    made = make_plan(combined(LLAMA, "gpu-1"), model, [gpu()], ClusterSettings())
+    assert _ready(made) == {7200}
+
+
+def test_caches_belong_to_one_exact_image_and_plogs_to_one_replica() -> None:
+    first = plan(combined(LLAMA, "gpu-1"), gpu()).replicas[0].container
+    other = plan(combined(LLAMA, "gpu-1", engine="vllm==0.33.0"), gpu())
+    cache = first.volumes[0]
+    assert cache.name != other.replicas[0].container.volumes[0].name
+    root = dict(first.environment)["VLLM_CACHE_ROOT"]
+    assert root.startswith(f"{cache.target}/")
+    spec = replace(combined("deepseek-ai/DeepSeek-V4-Flash", "a"), number=7)
+    ascend = plan(spec, a3("a")).replicas[0].container
+    assert ascend.volumes[1].name == "draftboard-plog-chat-combined-0"
+    environment = dict(ascend.environment)
+    assert environment["ASCEND_PROCESS_LOG_PATH"] == ascend.volumes[1].target
+    assert environment["ASCEND_HOST_LOG_FILE_NUM"] == "10"
+
+
+def test_every_container_rotates_its_log_and_is_not_restarted_alone() -> None:
+    made = plan(combined("zai-org/GLM-5.2", "a", "b"), a3("a"), a3("b"))
+    for replica in made.replicas:
+        log = replica.container.logging
+        assert (log.driver, log.max_size, log.max_file) == ("json-file", "64m", 5)
+        assert replica.container.restart == "no"

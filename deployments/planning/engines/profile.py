@@ -86,11 +86,13 @@ def find_profile(reference: str, own: Iterable[EngineProfile] = ()) -> EnginePro
     known = profiles_of(match["engine"])
     raise PlanningError(
         text(
-            "No profile of {reference} ships with this panel; it knows {engine} {first} to {last}.",
+            "No profile of {reference} ships with this panel; it knows {engine} {first} to {last}, "
+            "the nearest is {nearest}.",
             reference=reference,
             engine=match["engine"],
             first=known[0].version,
             last=known[-1].version,
+            nearest=_nearest(known, wanted[1]).version,
         )
     )
 
@@ -106,6 +108,12 @@ def _own_profile(name: str, own: Iterable[EngineProfile]) -> EngineProfile:
             name=name,
         )
     )
+
+
+def _nearest(known: tuple[EngineProfile, ...], wanted: Version) -> EngineProfile:
+    """The newest release that is not newer than the wanted one, else the oldest."""
+    older = [one for one in known if parse_version(one.version) <= wanted]
+    return older[-1] if older else known[0]
 
 
 def profiles_of(engine: str) -> tuple[EngineProfile, ...]:

@@ -23,7 +23,13 @@ def compose_file(specs: Sequence[ContainerSpec]) -> str:
 
 def compose_document(specs: Sequence[ContainerSpec]) -> dict[str, Json]:
     """Return the file as values, ``$`` doubled."""
-    return {"services": {spec.name: _escaped(_service(spec)) for spec in specs}}
+    document: dict[str, Json] = {
+        "services": {spec.name: _escaped(_service(spec)) for spec in specs}
+    }
+    names = sorted({one.name for spec in specs for one in spec.volumes})
+    if names:
+        document["volumes"] = {name: {"name": name} for name in names}
+    return document
 
 
 def _service(spec: ContainerSpec) -> dict[str, Json]:
@@ -79,7 +85,7 @@ def _optional(spec: ContainerSpec) -> dict[str, Json]:
 
 
 def _volumes(spec: ContainerSpec) -> list[Json]:
-    return [
+    binds: list[Json] = [
         {
             "type": "bind",
             "source": mount.source,
@@ -89,6 +95,11 @@ def _volumes(spec: ContainerSpec) -> list[Json]:
         }
         for mount in spec.mounts
     ]
+    named: list[Json] = [
+        {"type": "volume", "source": one.name, "target": one.target}
+        for one in spec.volumes
+    ]
+    return binds + named
 
 
 def _ports(spec: ContainerSpec) -> list[Json]:

@@ -98,7 +98,7 @@ def _host_config(spec: ContainerSpec) -> dict[str, Json]:
 
 
 def _mounts(spec: ContainerSpec) -> list[Json]:
-    return [
+    binds: list[Json] = [
         {
             "Type": "bind",
             "Source": mount.source,
@@ -108,6 +108,11 @@ def _mounts(spec: ContainerSpec) -> list[Json]:
         }
         for mount in spec.mounts
     ]
+    named: list[Json] = [
+        {"Type": "volume", "Source": one.name, "Target": one.target}
+        for one in spec.volumes
+    ]
+    return binds + named
 
 
 def _health_check(check: HealthCheck) -> dict[str, Json]:

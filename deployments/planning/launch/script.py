@@ -122,6 +122,9 @@ def _places(spec: ContainerSpec) -> Iterator[tuple[str, ...]]:
         ending = ",readonly" if mount.read_only else ""
         text = f"type=bind,source={mount.source},target={mount.target}{ending}"
         yield ("--mount", shell_word(text))
+    for volume in spec.volumes:
+        text = f"type=volume,source={volume.name},target={volume.target}"
+        yield ("--mount", shell_word(text))
     for port in published_ports(spec):
         text = f"{port.host_address}:{port.host}:{port.container}"
         yield ("--publish", shell_word(text))

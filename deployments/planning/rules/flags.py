@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 
 from deployments.planning.context import PlanContext
-from deployments.planning.plan import Finding, Severity
+from deployments.planning.engines.arguments import flag_values
+from deployments.planning.engines.nearest import flag_span, nearest_flag
+from deployments.planning.plan import Finding, Role, Severity
 from deployments.planning.text import Text, text
 
 MANAGED = frozenset(
@@ -99,7 +101,8 @@ SECURITY = text("security rules of this panel")
 
 
 def flag_rules(context: PlanContext) -> Iterator[Finding]:
-    """Judge every extra flag of the revision."""
+    """Judge every extra flag of the revision, and what the plan itself gives this release."""
+    yield from _too_new(context)
     for flag, value in context.spec.extra_flags:
         yield from _flag(context, flag)
         if "$" in value:
@@ -123,6 +126,35 @@ def flag_rules(context: PlanContext) -> Iterator[Finding]:
                 ),
                 text("Write one flag with its own value."),
             )
+
+
+def _too_new(context: PlanContext) -> Iterator[Finding]:
+    """Flags of documents or of the planner that the chosen release does not have."""
+    added = {flag for flag, _value in context.spec.extra_flags}
+    needed = {
+        flag
+        for replica in context.replicas
+        if replica.role is not Role.ROUTER and not context.practice
+        for flag in flag_values(replica.container.command)
+    }
+    profile = context.profile
+    for flag in sorted(needed - added):
+        if profile.knows(flag.partition(".")[0]):
+            continue
+        yield Finding(
+            code="FLAG_NOT_IN_RELEASE",
+            category="unknown-flag",
+            severity=Severity.ERROR,
+            message=text(
+                "The plan needs {flag}, which {engine} {version} does not know.",
+                flag=flag,
+                engine=profile.engine,
+                version=profile.version,
+            ),
+            fix=_instead(context, flag),
+            source=profile.source,
+            evidence=flag,
+        )
 
 
 def canonical_flag(flag: str, known: tuple[str, ...]) -> tuple[str, ...]:
@@ -171,10 +203,25 @@ def _flag(context: PlanContext, flag: str) -> Iterator[Finding]:
                 version=context.profile.version,
                 flag=flag,
             ),
-            fix=text("Check the spelling, or leave it out."),
+            fix=_instead(context, flag),
             source=context.profile.source,
             evidence=flag,
         )
+
+
+def _instead(context: PlanContext, flag: str) -> Text:
+    near = nearest_flag(context.profile, flag)
+    if near is not None:
+        return text("The nearest flag that it knows is {near}.", near=near)
+    span = flag_span(context.profile.engine, flag)
+    if span is not None:
+        return text(
+            "{engine} {first} to {last} know it; choose one of them, or leave it out.",
+            engine=context.profile.engine,
+            first=span.first,
+            last=span.last,
+        )
+    return text("Check the spelling, or leave it out.")
 
 
 def _emitted(context: PlanContext, meant: tuple[str, ...]) -> bool:
