@@ -53,7 +53,9 @@ def _spec(
 ) -> RevisionSpec:
     names = tuple(f"host-{number}" for number in range(1, hosts + 1))
     if topology is Topology.COMBINED:
-        roles = (RoleSpec(role=Role.COMBINED, hosts=names, **role),)
+        roles: tuple[RoleSpec, ...] = (
+            RoleSpec(role=Role.COMBINED, hosts=names, **role),
+        )
     else:
         roles = (
             RoleSpec(role=Role.PREFILL, hosts=names[:1]),
