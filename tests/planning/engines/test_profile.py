@@ -8,6 +8,7 @@ import pytest
 from deployments.planning.engines.accepted import Flag, ValueKind
 from deployments.planning.engines.differences import pack, unpack, written
 from deployments.planning.engines.document import profile_document
+from deployments.planning.engines.lives import why_unsupported
 from deployments.planning.engines.profile import (
     VLLM,
     VLLM_ASCEND,
@@ -19,7 +20,6 @@ from deployments.planning.engines.profile import (
 )
 from deployments.planning.errors import PlanningError
 from deployments.planning.methods import Method
-from deployments.planning.verdict import why_unsupported
 from deployments.planning.versions import parse_version
 
 MOST_S = 0.05
