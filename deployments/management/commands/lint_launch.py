@@ -51,7 +51,10 @@ class Command(BaseCommand):
         parser.add_argument("file", help="a file, or - for standard input")
         parser.add_argument("--platform", help="cuda, rocm, xpu, ascend or a platform")
         parser.add_argument("--engine", help="vllm or vllm-ascend")
-        parser.add_argument("--engine-version", help="0.32.0, 0.23.0rc1, 0.20.x, ...")
+        parser.add_argument(
+            "--engine-version",
+            help="0.32.0, 0.23.0rc1, 0.20.x, ... or a range: >=0.20.0",
+        )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
         parser.add_argument(
             "--fix",

@@ -21,6 +21,12 @@ from deployments.planning.rules.launch.graph import GRAPH_RULES
 from deployments.planning.rules.launch.graph_defects import GRAPH_DEFECT_RULES
 from deployments.planning.rules.launch.keys import KEY_RULES
 from deployments.planning.rules.launch.known import NO_MODELS, KnownModels
+from deployments.planning.rules.launch.lower_bound import (
+    RAISED,
+    lower_bound,
+    raised,
+    releases_from,
+)
 from deployments.planning.rules.launch.method import METHOD_RULES
 from deployments.planning.rules.launch.observation import (
     BENCHMARK_CARDS,
@@ -78,6 +84,7 @@ CARDS: tuple[RuleCard, ...] = (
     *BENCHMARK_CARDS,
     *REMARK_CARDS.values(),
     *VERSION_CARDS,
+    RAISED,
 )
 """Every code that a finding can have, for the reference pages."""
 
@@ -117,11 +124,30 @@ def lint(
 ) -> LintReport:
     """Judge an input of any kind; errors first, in an order that never changes.
 
+    A version such as ``>=0.11.0`` is judged by the first release from there on that has no error.
+
     Raises:
         UnreadableLaunchError: it is too large, nested too deeply or no text.
     """
     source = read_launches(content)
     chosen = settings or LintSettings()
+    bound = lower_bound(chosen.engine_version)
+    if bound is None:
+        return _report(source, chosen, known)
+    first: LintReport | None = None
+    for version in releases_from(chosen.engine, bound):
+        report = _report(source, replace(chosen, engine_version=version), known)
+        if report.verdict != _VERDICTS[0]:
+            if first is None:
+                return report
+            return replace(report, findings=(*report.findings, raised(bound, version)))
+        first = first or report
+    return first or _report(source, chosen, known)
+
+
+def _report(
+    source: ImportedInput, chosen: LintSettings, known: KnownModels
+) -> LintReport:
     views = [
         _view(source, launch, index, chosen, known)
         for index, launch in enumerate(source.launches)
