@@ -116,7 +116,7 @@ def _connector(context: PlanContext, decode: RoleSettings) -> Iterator[Finding]:
         category="disaggregation",
         severity=Severity.ERROR,
         message=text(
-            "{engine} {version} has no {connector}; {since} is the first release that does.",
+            "{engine} {version} has no {connector}; {since} is the first release that has it.",
             engine=context.profile.engine,
             version=context.profile.version,
             connector=connector or "",
