@@ -19,7 +19,7 @@ from deployments.planning.catalog import (
 )
 from deployments.planning.plan import Role
 from deployments.planning.planner import make_plan
-from deployments.planning.platforms.devices import ASCEND_DEVICE_BYTES
+from deployments.planning.platforms.devices import device_memory
 from deployments.planning.revision import RevisionSpec, RoleSpec
 from deployments.planning.sizing.geometry import geometry_of
 from deployments.planning.sizing.weights import checkpoint_bytes
@@ -28,6 +28,8 @@ from deployments.planning.snapshot import ClusterSettings, HostSnapshot
 CATALOG = Path(__file__).resolve().parents[1] / "deployments" / "catalog"
 TOLERANCE = 0.20
 USABLE_SHARE = 0.9
+SMALLEST_BYTES = 20_000_000_000
+"""Minima below are published in whole gigabytes of weights, without the runtime beside them."""
 DEVICE_BYTES = 80_000_000_000
 FIXED_BYTES = 1_500 << 20
 """Runtime, collectives and graphs of one device, as the sizing assumes them."""
@@ -76,12 +78,14 @@ def models() -> tuple[TargetModel, ...]:
 
 
 def recipes() -> Iterator[Recipe]:
-    """Every published minimum whose checkpoint can be weighed."""
+    """Every published minimum from 20 GB on whose checkpoint can be weighed."""
     for model in models():
         for checkpoint in model.checkpoints:
             weight = checkpoint_bytes(geometry_of(model), checkpoint)
             published = checkpoint.memory_minimum_bytes
-            if weight is not None and published is not None:
+            if weight is None or published is None:
+                continue
+            if published >= SMALLEST_BYTES:
                 yield Recipe(
                     model=model.key,
                     checkpoint=checkpoint.key,
@@ -123,7 +127,7 @@ def _fits(
             name=f"host-{number}",
             platform=need.platform,
             device_count=need.devices_per_host,
-            device_memory_bytes=ASCEND_DEVICE_BYTES,
+            device_memory_bytes=device_memory(need.platform, None),
             address=f"10.0.0.{number}",
             interface="eth0",
             model_root="/models",
@@ -138,7 +142,10 @@ def _fits(
         roles=(RoleSpec(role=Role.COMBINED, hosts=names),),
     )
     plan = make_plan(spec, model, used, ClusterSettings())
-    return all(one.fits for one in plan.memory)
+    answers = [one.fits for one in plan.memory]
+    if False in answers:
+        return False
+    return None if None in answers else True
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

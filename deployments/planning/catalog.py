@@ -10,6 +10,7 @@ from pydantic import ConfigDict
 
 from deployments.planning.canonical import Json
 from deployments.planning.errors import PlanningError
+from deployments.planning.features import Feature
 from deployments.planning.methods import Method, normalise_method
 from deployments.planning.plan import Role
 from deployments.planning.reading import read_document
@@ -164,6 +165,7 @@ class TargetModel:
     drafters: tuple[Drafter, ...] = ()
     counts: tuple[DocumentedCount, ...] = ()
     serving: tuple[ServingProfile, ...] = ()
+    features: tuple[Feature, ...] = ()
 
     def checkpoint(self, key: str) -> Checkpoint:
         """Return one checkpoint.

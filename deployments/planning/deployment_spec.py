@@ -103,6 +103,7 @@ class _Document:
     workload: _Workload = field(default_factory=_Workload)
     limits: _Limits = field(default_factory=_Limits)
     extra_flags: dict[str, FlagValue] = field(default_factory=dict)
+    features: dict[str, bool] = field(default_factory=dict)
     image_rewrites: dict[str, str] = field(default_factory=dict)
     time_zone: str | None = None
 
@@ -141,6 +142,7 @@ def parse_deployment_spec(
         limits=_limits(read.limits),
         served_model_name=read.served_model_name,
         extra_flags=tuple(_flag(*pair) for pair in sorted(read.extra_flags.items())),
+        features=tuple(sorted(read.features.items())),
     )
     settings = ClusterSettings(
         image_rewrites=tuple(sorted(read.image_rewrites.items())),

@@ -20,6 +20,7 @@ from deployments.planning.engines.profile import (
 )
 from deployments.planning.errors import PlanningError
 from deployments.planning.expectation import Situation, expected_gain
+from deployments.planning.features import features_for, with_features
 from deployments.planning.methods import Method
 from deployments.planning.plan import Gain, Plan, Role
 from deployments.planning.platforms import PLATFORMS, PRACTICE, find_platform
@@ -137,7 +138,12 @@ def _in_order(spec: RevisionSpec) -> RevisionSpec:
                 given=", ".join(role.value for role in given) or text("none"),
             )
         )
-    return replace(spec, roles=roles, extra_flags=tuple(sorted(spec.extra_flags)))
+    return replace(
+        spec,
+        roles=roles,
+        extra_flags=tuple(sorted(spec.extra_flags)),
+        features=tuple(sorted(spec.features)),
+    )
 
 
 def _used_hosts(
@@ -243,11 +249,16 @@ def _with_roles(context: PlanContext) -> PlanContext:
         documented_for=context.documented_for,
         method=context.decision.method,
         practice=context.practice,
+        context=context.spec.limits.max_model_len or 0,
     )
     by_name = {host.name: host for host in context.hosts}
     roles = tuple(
         _settled(
-            context, lay_out(request, role, tuple(by_name[name] for name in role.hosts))
+            context,
+            _featured(
+                context,
+                lay_out(request, role, tuple(by_name[name] for name in role.hosts)),
+            ),
         )
         for role in context.spec.roles
     )
@@ -255,6 +266,12 @@ def _with_roles(context: PlanContext) -> PlanContext:
     context = replace(context, memory=plan_memory(context))
     replicas, troubles, beyond = place(context)
     return replace(context, replicas=replicas, troubles=troubles, beyond=beyond)
+
+
+def _featured(context: PlanContext, layout: RoleLayout) -> RoleLayout:
+    known = features_for(context.model.features, context.documented_for)
+    serving = with_features(layout.serving, known, context.spec.features)
+    return replace(layout, serving=serving)
 
 
 def _settled(context: PlanContext, layout: RoleLayout) -> RoleSettings:

@@ -73,7 +73,7 @@ class RevisionSpec:
 
     ``model`` and ``checkpoint`` are catalog keys, ``engine`` reads ``vllm==0.32.0``, ``image``
     overrides the platform's image, and ``extra_flags`` are (flag, value) pairs where an empty value
-    is a switch.
+    is a switch. ``features`` are (key, on) pairs that differ from what the catalog has on unasked.
     """
 
     name: str
@@ -88,4 +88,5 @@ class RevisionSpec:
     limits: Limits = field(default_factory=Limits)
     served_model_name: str | None = None
     extra_flags: tuple[tuple[str, str], ...] = ()
+    features: tuple[tuple[str, bool], ...] = ()
     number: int = 1

@@ -17,7 +17,8 @@ class ServingProfile:
     """Documented settings for the replicas that its selectors match; empty selectors match all.
 
     Layout fields count what the documents show: ``data_parallel_size_local`` ranks on each host
-    of an instance that has ``data_parallel_size`` ranks. ``flags`` maps a flag to its value
+    of an instance that has ``data_parallel_size`` ranks. ``context_from`` holds for a person's
+    max_model_len from that many tokens on. ``flags`` maps a flag to its value
     (``true`` is a switch, an object is passed as compact JSON); decimals are text.
     """
 
@@ -29,6 +30,7 @@ class ServingProfile:
     methods: tuple[str, ...] = ()
     checkpoints: tuple[str, ...] = ()
     hosts: int | None = None
+    context_from: int | None = None
     tensor_parallel_size: int | None = None
     data_parallel_size: int | None = None
     data_parallel_size_local: int | None = None
@@ -51,18 +53,23 @@ class ServingProfile:
             and _selects(self.methods, wanted.method)
             and _selects(self.checkpoints, wanted.checkpoint)
             and self.hosts in (None, wanted.hosts)
+            and (self.context_from is None or wanted.context >= self.context_from)
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServingQuery:
-    """What is to be served: the platform, the role on so many hosts, the method, the checkpoint."""
+    """What is to be served: the platform, the role on so many hosts, the method, the checkpoint.
+
+    ``context`` is the max_model_len that a person asks for, 0 where nobody does.
+    """
 
     platform: str
     role: Role
     hosts: int
     method: str
     checkpoint: str
+    context: int = 0
 
 
 def merge_serving(

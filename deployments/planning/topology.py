@@ -55,7 +55,10 @@ class RoleLayout:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayoutRequest:
-    """What a role is laid out from; ``documented_for`` as in Question, ``practice`` counts no devices."""
+    """What a role is laid out from; ``documented_for`` as in Question, ``practice`` counts no devices.
+
+    ``context`` is the max_model_len that a person asks for, 0 where nobody does.
+    """
 
     model: TargetModel
     checkpoint: Checkpoint
@@ -63,6 +66,7 @@ class LayoutRequest:
     documented_for: str
     method: str
     practice: bool
+    context: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,7 @@ def lay_out(
         hosts=len(hosts),
         method=request.method,
         checkpoint=request.checkpoint.key,
+        context=request.context,
     )
     serving = merge_serving(request.model.serving, query)
     shape = _shape(request, spec, hosts, serving)

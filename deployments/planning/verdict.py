@@ -123,6 +123,14 @@ def why_no_mtp(asked: Question) -> Text | None:
         )
     if model.has_mtp is None:
         return text("Nobody has stated that {model} has MTP layers.", model=model.name)
+    apart = any(one.method is Method.MTP for one in model.drafters)
+    if apart and find_drafter(asked, Method.MTP) is None:
+        return text(
+            "The MTP layers of {model} are a checkpoint of their own, and the catalog binds none "
+            "for {platform}.",
+            model=model.name,
+            platform=asked.platform.title,
+        )
     if checkpoint.holds_mtp is False:
         others = [one.key for one in model.checkpoints if one.holds_mtp]
         if not others:

