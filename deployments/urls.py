@@ -43,7 +43,7 @@ urlpatterns: list[URLPattern] = [
     path("catalog/import/", catalog_import.catalog_import, name="catalog-import"),
     path("catalog/entries/", catalog_entries.bring_in, name="catalog-entries"),
     path("catalog/entries.yaml", catalog_entries.all_own, name="catalog-entries-file"),
-    path("catalog/engines/", engines.engines, name="engine-profiles"),
+    path("catalog/engines/", engines.engines, name="catalog-engines"),
     path("catalog/<uuid:pk>/", catalog.model, name="catalog-model"),
     path("catalog/<uuid:pk>/edit/", catalog_entries.edit, name="catalog-model-edit"),
     path(

@@ -109,13 +109,23 @@ def _form(
         data,
         reading,
         teams,
-        targets=[(str(one.row.pk), _option(one)) for one in offered],
+        targets=[
+            ("", _("Choose one")),
+            *((str(one.row.pk), _option(one)) for one in offered),
+        ],
         initial={
+            "target": _trained_for(reading, offered),
             "method": method.value,
             "num_speculative_tokens": reading.num_speculative_tokens,
         },
     )
     return form, found
+
+
+def _trained_for(reading: ModelReading, offered: list[Candidate]) -> str:
+    """The model that the drafter's own file names, where the catalog has it."""
+    named = [one.row for one in offered if one.row.key == reading.verifier]
+    return str(named[0].pk) if named else ""
 
 
 def _option(one: Candidate) -> str:

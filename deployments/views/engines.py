@@ -15,6 +15,8 @@ from deployments.selectors.engine_profiles import known_profile
 from deployments.selectors.texts import say_error
 
 ENGINES_SHOWN = ("vllm", "vllm-ascend")
+COMMANDS = """manage.py profile_engine --wheel vllm-0.32.0.whl --keep acme
+manage.py profile_engine --image registry.example/vllm:patched --host gpu-1 --keep acme"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +39,7 @@ def engines(request: HttpRequest) -> HttpResponse:
         "own": own,
         "groups": [(engine, newest[engine]) for engine in ENGINES_SHOWN],
         "names": [row.name for row in own] + [one.name for one in reversed(shipped)],
+        "commands": COMMANDS,
         "before": before,
         "after": after,
     }

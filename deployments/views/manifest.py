@@ -89,7 +89,7 @@ MANIFEST: Mapping[str, Permission] = {
     "release-remove": _operate,
     "catalog": _read,
     "catalog-file": _read,
-    "engine-profiles": _read,
+    "catalog-engines": _read,
     "catalog-model": _read,
     "catalog-model-edit": Permission(methods=BOTH, role=TeamRole.OPERATOR),
     "catalog-model-remove": _operate,

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 NUMBERS: "dict[str, tuple[StrOrPromise, StrOrPromise]]" = {
     "layers": (_("Layers"), ""),
     "hidden_size": (_("Hidden size"), ""),
-    "vocabulary_size": (_("Vocabulary"), _("tokens")),
-    "context_length": (_("Context"), _("tokens")),
+    "vocabulary_size": (_("Vocabulary"), ""),
+    "context_length": (_("Context in tokens"), ""),
     "parameters": (_("Parameters"), ""),
-    "size_bytes": (_("Size"), _("bytes")),
+    "size_bytes": (_("Size in bytes"), ""),
 }
 YES_NO: "list[tuple[str, StrOrPromise]]" = [
     ("", _("Not known")),
