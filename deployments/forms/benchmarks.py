@@ -20,7 +20,7 @@ from deployments.telemetry.benchmarks.errors import BenchmarkError
 from deployments.telemetry.benchmarks.reader import read_benchmark
 from deployments.telemetry.benchmarks.values import BenchmarkRun
 
-LARGEST_UPLOAD = 16 * 1024 * 1024
+LARGEST_UPLOAD = 4 * 1024 * 1024
 _PASTE = {"rows": 7, "spellcheck": "false", "class": "mono"}
 
 Runs = tuple[BenchmarkRun, ...]

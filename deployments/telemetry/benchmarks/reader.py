@@ -27,8 +27,13 @@ LARGEST_BYTES = 64 * 1024 * 1024
 """A file of ``--save-detailed`` with 1,000 prompts of 1,000 tokens is about 25 MB."""
 
 _LONGEST_PASTE = 5_000
+_MOST_JSON_LINES = 50_000
 _MOST_JSON_STARTS = 50
 _OLD_SCRIPT = b"benchmark_serving.py"
+_MARKS = (b":", b"==", b"Namespace(", b"#")
+"""One of them stands in every line that a table is made of."""
+
+_JSON_MARKS = (b'"log"', b"throughput", b"_ms")
 _GOES_ON = b"\x00"
 
 
@@ -90,7 +95,7 @@ def _mixed(data: bytes) -> list[dict[str, Found]]:
         else:
             kept.append(raw)
     tables_found = tables(_pieces(kept))
-    messages = [line.message for line in read_lines(b"\n".join(kept))]
+    messages = [line.message for line in read_lines(_from_json(kept))]
     return tables_found + found + _pasted(messages, cut=not (tables_found or found))
 
 
@@ -100,15 +105,26 @@ def _pieces(lines: list[bytes]) -> Iterator[str]:
     Prefixes stay: to the log reader ``Mean TTFT (`` is a pod and its container.
     """
     for raw in lines:
+        if not any(mark in raw for mark in _MARKS):
+            continue
         shown = raw[:LONGEST_LINE_BYTES].decode("utf-8", "replace")
         for piece in shown.split("\r"):
             yield without_escapes(piece)
+
+
+def _from_json(lines: list[bytes]) -> bytes:
+    """The lines from the first one that may begin JSON; no more than one result can need."""
+    starts = (place for place, raw in enumerate(lines) if b"{" in raw or b"[" in raw)
+    start = next(starts, len(lines))
+    return b"\n".join(lines[start : start + _MOST_JSON_LINES])
 
 
 def _json_line(raw: bytes) -> object | None:
     """The value of a line of JSON; ``None`` for every other line."""
     line = raw.strip()
     if line[:1] != b"{" or line[-1:] != b"}":
+        return None
+    if not any(mark in line for mark in _JSON_MARKS):
         return None
     return parsed(line.decode("utf-8", "replace"))
 
