@@ -4,7 +4,7 @@ from django import template
 from django.utils.translation import gettext
 
 from deployments.selectors.standings import LEVEL_WITHIN
-from deployments.templatetags.figures import SPACE
+from deployments.templatetags.figures import percent
 
 register = template.Library()
 
@@ -16,7 +16,7 @@ def trend(change: float | None) -> str:
         return gettext("no baseline")
     if abs(change) < LEVEL_WITHIN:
         return gettext("level")
-    amount = f"{abs(change) * 100:.0f}{SPACE}%"
+    amount = percent(abs(change))
     if change > 0:
         return gettext("up +%(amount)s") % {"amount": amount}
     return gettext("down \u2212%(amount)s") % {"amount": amount}
