@@ -249,9 +249,7 @@ def _drafter(
 
 
 def _missing(name: str, *keys: str) -> Open:
-    return Open(
-        name=name, why=text("The file has no {keys}.", keys=text(" / ".join(keys)))
-    )
+    return Open(name=name, why=text("The file has no {keys}.", keys=" / ".join(keys)))
 
 
 def _experts(config: Config) -> tuple[Experts | None, list[Open]]:
