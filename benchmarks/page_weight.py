@@ -72,12 +72,14 @@ class Weight:
         return f"{self.path:40} {size:7.1f} KiB {self.first_paint_ms:7.0f} ms {self.shift:7.4f}{word}"
 
 
-def weigh(browser: Browser, address: str, path: str, session: str) -> Weight:
-    """Load a page several times, each in a new profile.
+def weigh(
+    browser: Browser, address: str, path: str, session: str, *, times: int = TIMES
+) -> Weight:
+    """Load a page so many times, each in a new profile.
 
     Others on the machine only ever delay a paint, so while it is late the page is loaded again.
     """
-    loads = [_load(browser, address, path, session) for _ in range(TIMES)]
+    loads = [_load(browser, address, path, session) for _ in range(times)]
     while len(loads) < MOST_TIMES and min(paint for _, paint, _ in loads) >= (
         LATEST_PAINT_MS
     ):

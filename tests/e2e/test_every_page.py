@@ -26,7 +26,7 @@ MORE_LOOKS = (
     ("en", "light", 720),
 )
 FRAGMENTS = {"healthz", "release-progress", "plan-preview"}
-DOWNLOADS = ("files", "download", "data", "lines", "csv", "file")
+DOWNLOADS = ("files", "download", "data", "lines", "csv", "file", "yaml")
 
 
 def is_page(route: str) -> bool:

@@ -17,9 +17,11 @@ PAGES = ("/guide/", *(f"/guide/{slug}/" for slug in SLUGS))
 BUDGET_BYTES = 150_000
 LOOKS = (
     ("en", "light", 1440),
+    ("zh-hans", "dark", 390),
+)
+MORE_LOOKS = (
     ("en", "dark", 390),
-    ("zh-hans", "dark", 1440),
-    ("zh-hans", "light", 390),
+    ("zh-hans", "light", 1440),
 )
 
 
@@ -41,7 +43,9 @@ def opened(browser: Browser, server: LiveServer, look: tuple[str, str, int]) -> 
     return context.new_page()
 
 
-@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize(
+    "look", [*LOOKS, *(pytest.param(one, marks=pytest.mark.slow) for one in MORE_LOOKS)]
+)
 def test_everybody_can_read_every_page(
     browser: Browser, live_server: LiveServer, look: tuple[str, str, int]
 ) -> None:
@@ -95,4 +99,4 @@ def test_a_link_from_a_rule_shows_its_place(
     bar = page.locator("header.bar").bounding_box()
     assert entry is not None
     assert bar is not None
-    assert bar["height"] <= entry["y"] < 900
+    assert bar["height"] - 1 <= entry["y"] < 900  # lines fall on fractions of a pixel

@@ -4,6 +4,7 @@ Every journey is walked once for each look, whatever order the tests run in: a j
 those that it builds on. The Chinese walks put a second revision in place of the English ones'.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -239,6 +240,8 @@ def watch(journeys: Journeys, look: Look) -> None:
     walk.press(page.get_by_role("link", name=walk.say("Logs"), exact=True))
     expect(page.locator(".log__chip").first).to_be_visible()
     walk.shot("watch", "log")
+    if look == LOOKS[0]:
+        read_log(walk)
     if look.language == CHINESE:
         page.goto(journeys.releases[look])
         walk.press(page.locator(".confirm summary"))
@@ -246,6 +249,28 @@ def watch(journeys: Journeys, look: Look) -> None:
         stopped = page.locator(".facts").get_by_text(walk.say("Stopped"), exact=True)
         expect(stopped).to_be_visible(timeout=LIVE_WITHIN_MS)
         walk.shot("watch", "stopped")
+
+
+def read_log(walk: Walk) -> None:
+    """The log of a real container: it follows, tells values, is searched and kept as a file."""
+    page = walk.page
+    log = page.locator(".log")
+    expect(log).to_contain_text("Initializing a V1 LLM engine")
+    expect(page.locator("[data-log-state]")).to_have_text("Following")
+    seen = page.locator(".log__line").count()
+    expect(page.locator(".log__line").nth(seen)).to_be_visible(timeout=LIVE_WITHIN_MS)
+    page.locator(".log__chip").first.hover()
+    expect(page.locator(".log__tip").first).to_contain_text("acceptance rate")
+    page.locator("#id_q").fill(r"accepted: \d+ tokens")
+    walk.press(walk.button("Apply"))
+    found = re.compile(r"^Accepted: \d+ tokens$")
+    expect(page.locator("mark").first).to_have_text(found)
+    with page.expect_download() as saved:
+        walk.press(page.get_by_role("link", name="Download"))
+    text = Path(saved.value.path()).read_text(encoding="utf-8")
+    assert saved.value.suggested_filename == "desktop.log.txt"
+    assert "SpecDecoding metrics" in text
+    assert "Initializing" not in text
 
 
 JOURNEYS: dict[str, Callable[[Journeys, Look], None]] = {

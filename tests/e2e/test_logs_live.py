@@ -294,7 +294,12 @@ def tall_tail(replica: Replica) -> LogTail:
 
 @pytest.mark.parametrize(
     ("theme", "width"),
-    [("light", 390), ("light", 1440), ("dark", 390), ("dark", 1440)],
+    [
+        ("light", 390),
+        ("dark", 1440),
+        pytest.param("light", 1440, marks=pytest.mark.slow),
+        pytest.param("dark", 390, marks=pytest.mark.slow),
+    ],
 )
 def test_no_accessibility_violation(
     theme: Literal["light", "dark"],
