@@ -35,7 +35,6 @@ class CheckForm(forms.Form):
                 "spellcheck": "false",
                 "autocapitalize": "off",
                 "autocomplete": "off",
-                "placeholder": "vllm serve ...",
             }
         ),
     )

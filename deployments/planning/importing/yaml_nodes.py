@@ -17,6 +17,9 @@ from deployments.planning.text import Text, text
 Node = yaml.nodes.Node
 _Loader: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
+MOST_MERGED = 100
+"""Mappings that one mapping takes its values from."""
+
 
 class YamlBrokenError(UnreadableLaunchError):
     """The text is no YAML; ``line`` is where, counted from 1."""
@@ -79,21 +82,41 @@ def _refuse_deep(source: str) -> None:
 
 
 def entries(node: Node | None) -> dict[str, Node]:
-    """Return a mapping's values by key, merge keys applied; {} for anything else."""
-    if not isinstance(node, yaml.MappingNode):
-        return {}
+    """Return a mapping's values by key, merge keys applied; {} for anything else.
+
+    A mapping that is merged in more than one way counts once, so anchors cannot blow it up.
+
+    Raises:
+        UnreadableLaunchError: it merges more mappings than any compose file does.
+    """
     found: dict[str, Node] = {}
+    seen: set[int] = set()
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        if not isinstance(one, yaml.MappingNode) or id(one) in seen:
+            continue
+        seen.add(id(one))
+        if len(seen) > MOST_MERGED:
+            raise UnreadableLaunchError(_too_deep())
+        own, merged = _own(one)
+        found = {**own, **found}
+        waiting.extend(reversed(merged))
+    return found
+
+
+def _own(node: yaml.MappingNode) -> tuple[dict[str, Node], list[Node | None]]:
+    """A mapping's own values, and what it merges, first what counts most."""
+    own: dict[str, Node] = {}
+    merged: list[Node | None] = []
     for key, value in node.value:
         if not isinstance(key, yaml.ScalarNode):
             continue
         if key.value == "<<" and key.tag != "tag:yaml.org,2002:str":
-            parts = value.value if isinstance(value, yaml.SequenceNode) else [value]
-            for part in parts:
-                merged = entries(part) if part is not node else {}
-                found = {**merged, **found}
+            merged += value.value if isinstance(value, yaml.SequenceNode) else [value]
         else:
-            found[key.value] = value
-    return found
+            own[key.value] = value
+    return own, merged
 
 
 def items(node: Node | None) -> list[Node]:
