@@ -168,14 +168,12 @@ class DeploymentTable(Table):
         Column(key="course", title=_("Length over 24 h"), kind=Kind.SPARK, wide=True),
         Column(
             key="length",
-            title=_("Mean acceptance length"),
-            label=_("Length"),
+            title=_("Mean length"),
             kind=Kind.FIGURE,
         ),
         Column(
             key="rate",
-            title=_("Acceptance rate"),
-            label=_("Rate"),
+            title=_("Rate"),
             kind=Kind.PERCENT,
         ),
         Column(
