@@ -41,6 +41,7 @@ def spec_document(
             "workload": _workload(spec.workload),
             "limits": _limits(spec.limits) or None,
             "extra_flags": dict(_flag(*pair) for pair in spec.extra_flags) or None,
+            "features": dict(spec.features) or None,
         }
     )
 
@@ -48,6 +49,7 @@ def spec_document(
 def settled(spec: RevisionSpec) -> RevisionSpec:
     """The same revision in the one spelling that compares: flags in order, counts of a combined
     deployment with its method."""
+    spec = replace(spec, features=tuple(sorted(spec.features)))
     flags = tuple(sorted(spec.extra_flags))
     if len(spec.roles) != 1 or spec.roles[0].role is not Role.COMBINED:
         return replace(spec, extra_flags=flags)

@@ -277,6 +277,7 @@ FIELDS: Mapping[str, FieldHelp] = {
         Place("parameters", "batch"), _("vLLM 0.32.0, scheduler")
     ),
     "memory_percent": FieldHelp(Place("parameters", "memory"), _VLLM),
+    "features": FieldHelp(Place("parameters", "extra-flags"), _PANEL),
     "extra_flags": FieldHelp(Place("parameters", "extra-flags"), _PANEL),
     "devices": _DEVICES,
     "tp": _PARALLEL,

@@ -84,6 +84,9 @@ apart = st.tuples(
     st.just(Topology.DISAGGREGATED),
     st.tuples(roles(Role.PREFILL, tokens=True), roles(Role.DECODE, tokens=True)),
 )
+switches = st.dictionaries(
+    st.sampled_from(["reasoning", "text_only", "tool_calling"]), st.booleans()
+).map(lambda chosen: tuple(sorted(chosen.items())))
 workloads = st.builds(
     Workload,
     input_tokens=st.integers(1, 2_000_000),
@@ -128,6 +131,7 @@ def specs(draw: st.DrawFn) -> RevisionSpec:
         ),
         served_model_name=draw(st.sampled_from([None, "chat", "org/Model-7B:latest"])),
         extra_flags=draw(flags),
+        features=draw(switches),
     )
 
 

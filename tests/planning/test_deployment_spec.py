@@ -14,6 +14,7 @@ from deployments.planning.deployment_spec import parse_deployment_spec
 from deployments.planning.errors import PlanningError
 from deployments.planning.plan import Role
 from deployments.planning.revision import Topology
+from deployments.planning.spec_document import spec_document
 
 GLM = """
 name: glm-52-chat
@@ -351,3 +352,10 @@ def test_recommend_method_refuses_with_exit_code_2(
     with pytest.raises(CommandError, match=sentence) as caught:
         call_command("recommend_method", *words)
     assert caught.value.returncode == 2
+
+
+def test_feature_switches_are_read_and_written() -> None:
+    given: Json = {"tool_calling": False, "text_only": True}
+    spec, _hosts, _settings = parse_deployment_spec({**BASE, "features": given})
+    assert spec.features == (("text_only", True), ("tool_calling", False))
+    assert spec_document(spec, (), None)["features"] == given

@@ -32,6 +32,11 @@ SLUG = Spelling(
     ),
 )
 
+SWITCHES = Spelling(
+    r"[a-z_]+=(?:on|off)(?:, ?[a-z_]+=(?:on|off))*",
+    _("write pairs such as tool_calling=off, with a comma between them."),
+)
+
 
 def engine_choices() -> "Choices":
     """The engine versions newest first, in groups: releases before release candidates."""
@@ -164,6 +169,14 @@ class DetailsFields(forms.Form):
             "Part of each device's memory that the engine may use (gpu_memory_utilization). What weights leave of it is KV cache."
         ),
         unit="%",
+    )
+    features = TextField(
+        longest=400,
+        spelling=SWITCHES,
+        label=_("Feature switches"),
+        help_text=_(
+            "What differs from the catalog, such as tool_calling=off, text_only=on. The catalog knows the flags of each."
+        ),
     )
     extra_flags = FlagsField(
         longest=LONGEST,

@@ -76,7 +76,13 @@ def spec_from(form: WizardForm) -> RevisionSpec | None:
         ),
         served_model_name=read.text("served_model_name"),
         extra_flags=form.cleaned_data.get("extra_flags") or (),
+        features=_features(read.text("features")),
     )
+
+
+def _features(written: str | None) -> tuple[tuple[str, bool], ...]:
+    pairs = [one.strip().partition("=") for one in (written or "").split(",")]
+    return tuple(sorted((key, state == "on") for key, _sign, state in pairs if key))
 
 
 def chosen_hosts(form: WizardForm) -> tuple[str, ...]:
@@ -213,6 +219,9 @@ def _values(spec: RevisionSpec) -> dict[str, object]:
         "memory_percent": spec.limits.gpu_memory_utilization_percent,
         "served_model_name": spec.served_model_name,
         "extra_flags": write_flags(spec.extra_flags),
+        "features": ", ".join(
+            f"{key}={'on' if on else 'off'}" for key, on in spec.features
+        ),
     }
 
 
