@@ -1,8 +1,10 @@
 """Frozen dataclasses to JSON values and back, strictly: a stored plan reads back as it was."""
 
+import functools
+from collections.abc import Hashable
 from dataclasses import fields, is_dataclass
 from enum import StrEnum
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -11,6 +13,8 @@ from deployments.planning.errors import PlanningError
 from deployments.planning.text import Text, is_text, text, text_from_document
 
 T = TypeVar("T")
+_PLAIN = frozenset((type(None), bool, int, float, str))
+"""Exactly these are JSON values as they are; a Text is a kind of str and is not among them."""
 
 
 def to_document(value: object) -> Json:
@@ -19,15 +23,13 @@ def to_document(value: object) -> Json:
     Raises:
         TypeError: something in it is none of these and no JSON value.
     """
-    if is_dataclass(value) and not isinstance(value, type):
-        return {
-            field.name: to_document(getattr(value, field.name))
-            for field in fields(value)
-        }
-    if isinstance(value, Text):
-        return value.document
-    if isinstance(value, StrEnum):
-        return value.value
+    if type(value) in _PLAIN:
+        return cast("Json", value)
+    names = _field_names(cast("Hashable", type(value)))
+    if names is not None:
+        return {name: to_document(getattr(value, name)) for name in names}
+    if isinstance(value, Text | StrEnum):
+        return value.document if isinstance(value, Text) else value.value
     if isinstance(value, list | tuple):
         return [to_document(item) for item in value]
     if isinstance(value, dict):
@@ -35,6 +37,14 @@ def to_document(value: object) -> Json:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+@functools.cache
+def _field_names(kind: Hashable) -> tuple[str, ...] | None:
+    """The fields of a dataclass, ``None`` for any other type."""
+    if not isinstance(kind, type) or not is_dataclass(kind):
+        return None
+    return tuple(field.name for field in fields(kind))
 
 
 def in_english(document: Json) -> Json:

@@ -30,6 +30,8 @@ from tests.planning.builders import all_shipped, shipped
 METHODS = ("auto", "off", *(method.value for method in Method))
 DEVICES = {"ascend-a3": 16, "cpu": 0}
 MEMORY = {"nvidia": 141 * 10**9, "amd": 192 * 10**9}
+KERNEL_PORTS = frozenset(range(32768, 61000))
+"""Linux gives these to whoever connects, unless told otherwise."""
 QUICK_PLANS = 120
 SLOWEST_PLAN_S = 0.02
 WHOLE_PRODUCT_S = 60
@@ -103,6 +105,7 @@ def _check_places(made: Plan) -> None:
         ports = [port.host for one in here for port in one.container.ports]
         assert len(devices) == len(set(devices))
         assert len(ports) == len(set(ports))
+        assert KERNEL_PORTS.isdisjoint(ports)
     names = [(one.host, one.container.name) for one in made.replicas]
     assert len(names) == len(set(names))
 
@@ -218,21 +221,23 @@ def test_rendered_files_read_back_as_the_plan(
 
 @pytest.mark.slow
 def test_whole_product_of_the_catalog_is_planned_in_a_minute() -> None:
-    started, plans = time.process_time(), 0
+    spent, plans = 0.0, 0
     reasons: set[str] = set()
     for model, platform, method, topology in product(
         all_shipped(), sorted(PLATFORMS), METHODS, Topology
     ):
         hosts = [_host(platform, number) for number in (1, 2)]
         spec = _spec(model.key, method, topology, len(hosts))
+        before = time.process_time()
         made = _planned(spec, hosts, ClusterSettings())
+        spent += time.process_time() - before
         plans += 1
         if made is not None:
             reasons |= {one.code for one in made.findings}
             _check(made)
     assert plans == len(all_shipped()) * len(PLATFORMS) * len(METHODS) * len(Topology)
     assert {"METHOD_CLOSED", "ROUTER_PLANNED", "NO_KV_CONNECTOR"} <= reasons
-    assert time.process_time() - started < WHOLE_PRODUCT_S
+    assert spent < WHOLE_PRODUCT_S
 
 
 def test_one_deployment_is_planned_in_twenty_milliseconds() -> None:

@@ -73,14 +73,14 @@ def test_glm_transfers_the_cache_above_the_random_ports_of_an_a3_host() -> None:
     assert first == {
         "kv_connector": "MooncakeConnectorV1",
         "kv_role": "kv_producer",
-        "kv_port": "36000",
+        "kv_port": "61000",
         "engine_id": "0",
         "kv_connector_extra_config": sides,
     }
     assert second == {
         "kv_connector": "MooncakeConnectorV1",
         "kv_role": "kv_consumer",
-        "kv_port": "36100",
+        "kv_port": "61100",
         "engine_id": "1",
         "kv_connector_extra_config": sides,
     }

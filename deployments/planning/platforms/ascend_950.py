@@ -35,4 +35,5 @@ ASCEND_950 = Ascend(
         source="vllm-ascend documentation v0.23.0, 950DT tutorials",
     ),
 )
-"""Below 28000 AscendDirectTransport takes random ports, 1000 to a device (vllm-ascend v0.23.0)."""
+"""Below 28000 AscendDirectTransport takes random ports, 1000 to a device (vllm-ascend v0.23.0); from
+32768 on the kernel gives ports to whoever connects (its default)."""

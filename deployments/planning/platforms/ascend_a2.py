@@ -8,4 +8,5 @@ ASCEND_A2 = Ascend(
     image_suffix="",
     first_kv_port=28000,
 )
-"""Below 28000 AscendDirectTransport takes random ports, 1000 to a device (vllm-ascend v0.23.0)."""
+"""Below 28000 AscendDirectTransport takes random ports, 1000 to a device (vllm-ascend v0.23.0); from
+32768 on the kernel gives ports to whoever connects (its default)."""
