@@ -198,7 +198,7 @@ def stale_edge() -> datetime:
     return timezone.now() - timedelta(seconds=settings.STALE_AFTER_SECONDS)
 
 
-def with_verdicts(rows: QuerySet[Release]) -> Any:
+def with_verdicts(rows: QuerySet[Release]) -> Any:  # noqa: ANN401 - annotated rows
     """Live releases with ``verdict``, its ``rank`` from the worst, and ``heard``."""
     heard = Greatest(Coalesce(f"{STANDING}__heard_at", "live_at"), "live_at")
     stored = Case(
@@ -221,5 +221,5 @@ def with_verdicts(rows: QuerySet[Release]) -> Any:
     )
 
 
-def _live(user: User) -> Any:
+def _live(user: User) -> Any:  # noqa: ANN401 - the same
     return with_verdicts(Release.objects.for_user(user).filter(state=ReleaseState.LIVE))
