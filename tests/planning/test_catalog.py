@@ -1,6 +1,7 @@
 """The shipped catalog reads, names its sources, and bad entries are one clear sentence."""
 
 import copy
+import re
 
 import pytest
 
@@ -189,3 +190,18 @@ def test_entry_of_another_kind_is_named() -> None:
     with pytest.raises(PlanningError, match=r"counts\.0"):
         parse_target_model({**_entry(), "counts": ["mtp"]})
     assert find_target_model(["noise", *documents()], "GLM-5.2").name == "GLM-5.2"
+
+
+FORBIDDEN_UNASKED = ("--allowed-local-media-path", "--reasoning-parser-plugin")
+
+
+@pytest.mark.parametrize("model", BY_KEY)
+def test_flags_of_an_entry_are_one_word_and_open_no_files_unasked(
+    model: TargetModel,
+) -> None:
+    flags = [flag for one in model.serving for flag in one.flags]
+    flags += [flag for one in model.features if one.default for flag in one.flags]
+    assert [flag for flag in flags if re.fullmatch(r"--[\w.-]+", flag) is None] == []
+    assert set(flags).isdisjoint(FORBIDDEN_UNASKED)
+    assert all(one.source for one in model.features)
+    assert {name for one in model.features for name in one.platforms} <= set(PLATFORMS)
