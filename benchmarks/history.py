@@ -109,16 +109,18 @@ def _results(few: Mapping[str, float], many: Mapping[str, float]) -> list[Result
     return [
         *plain,
         Result(
-            name="chart / raw samples read as a chart needs them",
-            value=chart / many["30 d raw samples, read and summed"],
-            unit="x",
-            limit=1 / 50,
+            name="chart / raw samples read as a chart needs them, in 1000",
+            value=1000 * chart / many["30 d raw samples, read and summed"],
+            unit="",
+            limit=1000 / 50,
         ),
         Result(
-            name="bare SQL on the roll-up / SQL sum of raw samples",
-            value=bare / many["30 d raw samples, summed in SQL"],
-            unit="x",
-            limit=1 / 50,
+            name="SQL sums by hour: of the roll-up / of raw samples, in 1000",
+            value=1000
+            * many["30 d roll-up, summed in SQL"]
+            / many["30 d raw samples, summed in SQL"],
+            unit="",
+            limit=1000 / 50,
         ),
         Result(
             name="chart / bare SQL on the roll-up",
@@ -136,7 +138,6 @@ def _results(few: Mapping[str, float], many: Mapping[str, float]) -> list[Result
             name="chart of 1 hour / of 30 days (60 against 888 rows)",
             value=many["1 h chart"] / chart,
             unit="x",
-            limit=1.0,
         ),
     ]
 
