@@ -1,5 +1,7 @@
 """The engine profiles that the panel knows: shipped ones, and those people made."""
 
+from django.db import DatabaseError
+
 from deployments.models import OwnEngineProfile
 from deployments.planning.engines.profile import (
     EngineProfile,
@@ -24,6 +26,18 @@ def own_profiles_for(reference: str | None) -> tuple[EngineProfile, ...]:
         return ()
     rows = OwnEngineProfile.objects.filter(name=reference.replace(" ", ""))
     return tuple(parse_engine_profile(row.document) for row in rows)
+
+
+def own_profiles_if_any(reference: str | None) -> tuple[EngineProfile, ...]:
+    """Like ``own_profiles_for``; none where there is no database yet. For the command line.
+
+    Raises:
+        PlanningError: the stored profile cannot be read by this version of the panel.
+    """
+    try:
+        return own_profiles_for(reference)
+    except DatabaseError:
+        return ()
 
 
 def known_profile(reference: str) -> EngineProfile:

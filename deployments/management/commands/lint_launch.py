@@ -24,7 +24,7 @@ from deployments.planning.rules.launch.fixer import diff_of, fixed_text
 from deployments.planning.rules.launch.known import KnownModels
 from deployments.planning.rules.launch.lint import LintReport, lint
 from deployments.planning.rules.launch.settings import LintSettings
-from deployments.selectors.engine_profiles import own_profiles_for
+from deployments.selectors.engine_profiles import own_profiles_if_any
 from deployments.services.catalog import shipped_documents
 from deployments.telemetry.logs.reader import read_log
 
@@ -179,4 +179,4 @@ def _sentences(report: LintReport) -> list[str]:
 
 def _own(engine: str | None, version: str | None) -> tuple[EngineProfile, ...]:
     """The profile that somebody made of a version with a local part; the only read of tables."""
-    return own_profiles_for(f"{engine or VLLM}=={version}" if version else None)
+    return own_profiles_if_any(f"{engine or VLLM}=={version}" if version else None)

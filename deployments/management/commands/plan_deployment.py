@@ -23,7 +23,7 @@ from deployments.planning.model_config.reading import Open
 from deployments.planning.plan import Plan, RoleMemory
 from deployments.planning.planner import make_plan
 from deployments.planning.spec_text import read_document_text
-from deployments.selectors.engine_profiles import own_profiles_for
+from deployments.selectors.engine_profiles import own_profiles_if_any
 
 UNUSABLE = 2
 LARGEST_SPEC = 256 << 10
@@ -90,7 +90,7 @@ def _text(name: str) -> str:
 def _plan(text: str, files: ModelFiles) -> tuple[Plan, tuple[Open, ...]]:
     spec, hosts, settings = parse_deployment_spec(read_document_text(text))
     model, asked = files.target(spec.model, spec.checkpoint)
-    rooted, engines = with_root(hosts, spec.model), own_profiles_for(spec.engine)
+    rooted, engines = with_root(hosts, spec.model), own_profiles_if_any(spec.engine)
     return make_plan(spec, model, rooted, settings, engines), asked
 
 

@@ -33,6 +33,7 @@ __all__ = [
 ]
 
 _REFERENCE = re.compile(r"(?P<engine>[a-z-]+)\s*==\s*(?P<version>\S+)")
+_LOCAL_PART = re.compile(r"\+[a-z0-9]", re.IGNORECASE)
 
 
 def parse_engine_profile(document: Json) -> EngineProfile:
@@ -59,8 +60,11 @@ def shipped_profiles() -> tuple[EngineProfile, ...]:
 
 
 def is_own_reference(reference: str) -> bool:
-    """Whether an engine reference names a profile that people made: its version has a local part."""
-    return "+" in reference
+    """Whether an engine reference names a profile that people made: its version has a local part.
+
+    ``0.11.0+`` has none: it says "0.11.0 or later".
+    """
+    return _LOCAL_PART.search(reference) is not None
 
 
 def find_profile(reference: str, own: Iterable[EngineProfile] = ()) -> EngineProfile:

@@ -1,6 +1,9 @@
 """``manage.py lint_launch``: keys, exit codes, and what it writes."""
 
 import json
+import os
+import subprocess
+import sys
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -160,3 +163,19 @@ def test_an_input_without_a_server_has_no_other_form(launch: Path) -> None:
     launch.write_text("ls\n", encoding="utf-8")
     with pytest.raises(CommandError, match="starts no server"):
         run(launch, "--as", "script")
+
+
+@pytest.mark.parametrize("version", ["0.11.0+", "0.11.0+cu129", "0.20.x"])
+def test_no_database_is_needed(launch: Path, tmp_path: Path, version: str) -> None:
+    empty = {**os.environ, "DATABASE_URL": f"sqlite:///{tmp_path}/empty.sqlite3"}
+    command = [sys.executable, "manage.py", "lint_launch", str(launch), "--json"]
+    done = subprocess.run(
+        [*command, "--engine", "vllm", "--engine-version", version],
+        env=empty,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=Path(__file__).parents[3],
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["launches"][0]["speculation"]["method"] == "mtp"
