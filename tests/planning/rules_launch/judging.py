@@ -16,7 +16,7 @@ def known() -> KnownModels:
     return KnownModels(all_shipped())
 
 
-def judged(content: str, version: str | None = None, **more: str) -> LintReport:
+def judged(content: str, version: str | None = None, **more: Any) -> LintReport:
     """Judge an input for vLLM, or what ``engine`` and ``platform`` say."""
     return lint(content, LintSettings(engine_version=version, **more), known())
 
