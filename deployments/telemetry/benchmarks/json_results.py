@@ -90,7 +90,7 @@ _CUT_POSITIONS = re.compile(
 def parsed(text: str) -> object | None:
     """A JSON value; ``None`` when the text is none. ``NaN`` and infinities become ``None``."""
     try:
-        value: object = json.loads(text, parse_constant=lambda _name: None)
+        value: object = _DECODER.decode(text)
     except (ValueError, RecursionError):
         return None
     return value

@@ -1,5 +1,6 @@
 """Reader: the bytes of a file, an upload or a paste to the runs in it."""
 
+import re
 from collections.abc import Iterator
 
 from deployments.planning.text import Text, text
@@ -26,22 +27,24 @@ from deployments.telemetry.logs.lines import (
 LARGEST_BYTES = 64 * 1024 * 1024
 """A file of ``--save-detailed`` with 1,000 prompts of 1,000 tokens is about 25 MB."""
 
+MOST_LINES = 500_000
+"""A server's log of the same size has fewer; a paste of bare line ends must not cost seconds."""
+
 _LONGEST_PASTE = 5_000
 _MOST_JSON_LINES = 50_000
 _MOST_JSON_STARTS = 50
 _OLD_SCRIPT = b"benchmark_serving.py"
-_MARKS = (b":", b"==", b"Namespace(", b"#")
-"""One of them stands in every line that a table is made of."""
+_MARK = re.compile(rb"[:#]|==|Namespace\(")
+"""Stands in every line that a table is made of."""
 
-_JSON_MARKS = (b'"log"', b"throughput", b"_ms")
-_GOES_ON = b"\x00"
+_JSON_MARK = re.compile(rb'"log"|throughput|_ms')
 
 
 def read_benchmark(data: bytes) -> tuple[BenchmarkRun, ...]:
     """Read every result in a file: printed tables, a JSON file, JSON lines, or a log with them.
 
     Raises:
-        BenchmarkError: there is none, or the file is too large.
+        BenchmarkError: there is none, or the file is too large or has too many lines.
     """
     if len(data) > LARGEST_BYTES:
         raise BenchmarkError(
@@ -52,7 +55,14 @@ def read_benchmark(data: bytes) -> tuple[BenchmarkRun, ...]:
         )
     data = _utf8(data)
     found = _whole_file(data)
-    if not found:
+    if not found and data.count(b"\n") > MOST_LINES and data.strip():
+        raise BenchmarkError(
+            text(
+                "The result has more than {limit} lines: keep only the result block, or give the JSON file that --save-result writes.",
+                limit=f"{MOST_LINES:,}",
+            )
+        )
+    if not found and data.strip():
         found = _mixed(data)
     if not found:
         raise BenchmarkError(_nothing(data))
@@ -84,16 +94,24 @@ def _whole_file(data: bytes) -> list[dict[str, Found]]:
 def _mixed(data: bytes) -> list[dict[str, Found]]:
     """Tables and JSON lines among other output, then JSON that was pasted or cut."""
     kept: list[bytes] = []
+    pieces: list[bytes] = []
     found: list[dict[str, Found]] = []
     for raw in data.split(b"\n"):
         value = _json_line(raw)
         said = value.get("log") if isinstance(value, dict) else None
         if isinstance(said, str):
-            _docker_line(kept, said)
+            # Docker's json-file driver: a line under this key, or 16 KiB of one.
+            pieces.append(said.encode("utf-8", "replace"))
+            if said.endswith("\n"):
+                kept.append(_line_of(pieces))
         elif value is not None and (several := results(value)):
             found += several
         else:
+            if pieces:
+                kept.append(_line_of(pieces))
             kept.append(raw)
+    if pieces:
+        kept.append(_line_of(pieces))
     tables_found = tables(_pieces(kept))
     messages = [line.message for line in read_lines(_from_json(kept))]
     return tables_found + found + _pasted(messages, cut=not (tables_found or found))
@@ -105,7 +123,7 @@ def _pieces(lines: list[bytes]) -> Iterator[str]:
     Prefixes stay: to the log reader ``Mean TTFT (`` is a pod and its container.
     """
     for raw in lines:
-        if not any(mark in raw for mark in _MARKS):
+        if not _MARK.search(raw):
             continue
         shown = raw[:LONGEST_LINE_BYTES].decode("utf-8", "replace")
         for piece in shown.split("\r"):
@@ -124,20 +142,16 @@ def _json_line(raw: bytes) -> object | None:
     line = raw.strip()
     if line[:1] != b"{" or line[-1:] != b"}":
         return None
-    if not any(mark in line for mark in _JSON_MARKS):
+    if not _JSON_MARK.search(line):
         return None
     return parsed(line.decode("utf-8", "replace"))
 
 
-def _docker_line(kept: list[bytes], said: str) -> None:
-    """Docker's json-file driver holds a line under this key, or a piece of 16 KiB of one."""
-    piece = said.encode("utf-8", "replace")
-    if kept and kept[-1].endswith(_GOES_ON):
-        kept[-1] = kept[-1].removesuffix(_GOES_ON) + piece.removesuffix(b"\n")
-    else:
-        kept.append(piece.removesuffix(b"\n"))
-    if not said.endswith("\n"):
-        kept[-1] += _GOES_ON
+def _line_of(pieces: list[bytes]) -> bytes:
+    """The line that these pieces are, which are used up."""
+    line = b"".join(pieces).removesuffix(b"\n")
+    pieces.clear()
+    return line
 
 
 def _pasted(messages: list[str], *, cut: bool) -> list[dict[str, Found]]:

@@ -1,6 +1,7 @@
 """Reading results: every version's table and JSON, with whatever a terminal or runtime adds."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,11 @@ from hypothesis import strategies as st
 
 from deployments.telemetry.benchmarks.documents import run_document, run_from_document
 from deployments.telemetry.benchmarks.errors import BenchmarkError
-from deployments.telemetry.benchmarks.reader import LARGEST_BYTES, read_benchmark
+from deployments.telemetry.benchmarks.reader import (
+    LARGEST_BYTES,
+    MOST_LINES,
+    read_benchmark,
+)
 from deployments.telemetry.benchmarks.values import BenchmarkRun, RunSpeculation
 from tests.telemetry.benchmarks.blocks import block, runs
 
@@ -222,6 +227,26 @@ def test_any_text_ends_in_a_result_or_a_sentence(text: str) -> None:
     except BenchmarkError as error:
         said = str(error).endswith(".")
     assert said
+
+
+@pytest.mark.parametrize("line", [b"{\n", b"#\n", b":\n", b'{"log":"a"}\n'])
+def test_too_many_lines_are_refused_before_they_are_read(line: bytes) -> None:
+    hostile = line * (MOST_LINES + 1)
+    started = time.process_time()
+    with pytest.raises(BenchmarkError, match="more than 500,000 lines"):
+        read_benchmark(hostile)
+    assert time.process_time() - started < 0.5
+
+
+def test_pieces_of_one_docker_line_are_put_together_in_linear_time() -> None:
+    result = '{"duration": 1.5, "output_throughput": 2.5}'
+    started = time.process_time()
+    with pytest.raises(BenchmarkError, match="No benchmark result"):
+        read_benchmark(b'{"log":"aaaaaaaa"}\n' * 200_000)
+    assert time.process_time() - started < 3
+    split = "\n".join(json.dumps({"log": piece}) for piece in (*result, "\n"))
+    assert one(split.encode()).duration_s == 1.5
+    assert one(b"noise\n" * 400_000 + block().encode()).completed == 200
 
 
 def test_credentials_of_the_command_are_not_kept() -> None:
