@@ -9,6 +9,7 @@ from deployments.planning.engines.profile import VLLM, VLLM_ASCEND
 from deployments.planning.importing.limits import LARGEST_BYTES
 from deployments.planning.platforms import PLATFORMS
 from deployments.planning.rules.launch.settings import PLATFORM_NAMES, LintSettings
+from deployments.selectors.engine_profiles import own_profiles_for
 
 LONGEST_VERSION = 40
 _WIDE = {"cuda": "CUDA", "rocm": "ROCm", "xpu": "XPU", "ascend": "Ascend"}
@@ -89,12 +90,19 @@ class CheckForm(forms.Form):
         return found if isinstance(found, bytes) else b""
 
     def settings(self) -> LintSettings:
-        """What is said about platform and engine."""
+        """What is said about platform and engine.
+
+        Raises:
+            PlanningError: the own profile of that version cannot be read by this panel.
+        """
         value = self.cleaned_data.get
+        engine = value("engine") or None
+        version = (value("version") or "").strip() or None
         return LintSettings(
             platform=value("platform") or None,
-            engine=value("engine") or None,
-            engine_version=(value("version") or "").strip() or None,
+            engine=engine,
+            engine_version=version,
+            own=own_profiles_for(f"{engine or VLLM}=={version}" if version else None),
         )
 
 

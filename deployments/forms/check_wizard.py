@@ -173,7 +173,9 @@ def _hardware(
     engine = view.engine
     names = {one.name for one in shipped_profiles()}
     name = f"{engine.name}=={engine.version}" if engine.version else ""
-    if name in names:
+    if engine.own is not None:
+        carrying.keep("engine", _("Engine version"), engine.own.name)
+    elif name in names:
         carrying.keep("engine", _("Engine version"), name)
     elif name:
         carrying.leave(

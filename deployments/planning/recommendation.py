@@ -1,5 +1,6 @@
 """The decision tree's answer for a model and a platform, without hosts."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from deployments.planning.canonical import Json
@@ -8,7 +9,7 @@ from deployments.planning.checkpoints import checkpoint_here
 from deployments.planning.counts import recommended
 from deployments.planning.decision import OFF, decide
 from deployments.planning.documents import in_english, to_document
-from deployments.planning.engines.profile import find_profile
+from deployments.planning.engines.profile import EngineProfile, find_profile
 from deployments.planning.errors import PlanningError
 from deployments.planning.methods import Method
 from deployments.planning.plan import Decision, Role
@@ -36,15 +37,16 @@ def recommend(
     *,
     checkpoint: str | None = None,
     engine: str | None = None,
+    own: Iterable[EngineProfile] = (),
 ) -> Recommendation:
-    """Decide for a model on a platform.
+    """Decide for a model on a platform; ``own`` are profiles that people made.
 
     Raises:
         PlanningError: platform, checkpoint or engine is unknown or does not belong together.
     """
     family = find_platform(WIDE_NAMES.get(platform, platform))
     profile = find_profile(
-        engine or f"{family.engine}=={family.default_engine_version}"
+        engine or f"{family.engine}=={family.default_engine_version}", own
     )
     if profile.engine != family.engine:
         raise PlanningError(

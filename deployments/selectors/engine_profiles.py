@@ -11,9 +11,15 @@ from deployments.planning.engines.profile import (
 )
 
 
-def own_engine_names() -> tuple[str, ...]:
-    """Names of the profiles that people made, in order."""
-    return tuple(OwnEngineProfile.objects.values_list("name", flat=True))
+def own_engine_names(reference: str | None = None) -> tuple[str, ...]:
+    """Names of the profiles that people made, in order; only that of ``reference`` where given.
+
+    Nothing is read for a reference without a local part: it names a shipped profile.
+    """
+    if reference is not None and not is_own_reference(reference):
+        return ()
+    rows = OwnEngineProfile.objects.values_list("name", flat=True)
+    return tuple(rows if reference is None else rows.filter(name=reference))
 
 
 def own_profiles_for(reference: str | None) -> tuple[EngineProfile, ...]:

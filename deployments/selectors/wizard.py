@@ -64,17 +64,21 @@ class WizardChoices:
 
 
 def wizard_choices(
-    user: User, *, model_key: str | None, cluster_key: str | None
+    user: User,
+    *,
+    model_key: str | None,
+    cluster_key: str | None,
+    engine: str | None = None,
 ) -> WizardChoices:
     """Read what the person may choose from, in four queries at most.
 
-    ``model_key`` and ``cluster_key`` limit the reading to that model and cluster; ``None`` reads
-    the whole catalog or every cluster.
+    ``model_key``, ``cluster_key`` and ``engine`` limit the reading to that model, cluster and
+    engine version; ``None`` reads the whole catalog, every cluster, all profiles people made.
     """
     return WizardChoices(
         models=_models(user, model_key),
         clusters=_clusters(user, cluster_key),
-        engines=own_engine_names(),
+        engines=own_engine_names(engine),
     )
 
 

@@ -111,6 +111,39 @@ def test_the_linter_judges_by_it(
     assert any("--enable-prefix-caching" in one["message"] for one in unknown)
 
 
+def test_the_commands_show_it_and_decide_by_it(
+    row: OwnEngineProfile, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call_command("show_engine_profile", "vllm", "0.32.0+acme", "--json")
+    shown = json.loads(capsys.readouterr().out)
+    asked = ("Qwen/Qwen3-8B", "--platform", "nvidia", "--json", "--engine")
+    call_command("recommend_method", *asked, NAME)
+    decided = json.loads(capsys.readouterr().out)
+
+    assert shown["version"] == "0.32.0+acme"
+    assert "--acme-mode" in shown["flags"]
+    assert decided["method"]
+    with pytest.raises(CommandError, match="Nobody made a profile"):
+        call_command("recommend_method", *asked, "vllm==0.32.0+other")
+
+
+def test_the_check_page_judges_by_it(
+    row: OwnEngineProfile, admin_client: Client
+) -> None:
+    said = {"content": "vllm serve m --acme-mode 1", "engine": "vllm"}
+
+    own = admin_client.post("/check/", {**said, "version": "0.32.0+acme"})
+    stock = admin_client.post("/check/", {**said, "version": "0.32.0"})
+
+    unknown = [
+        [one.code for one in found.findings if one.category == "unknown-flag"]
+        for found in (own.context["answer"].report, stock.context["answer"].report)
+    ]
+    assert not unknown[0]
+    assert unknown[1]
+    assert "engine=vllm%3D%3D0.32.0%2Bacme" in own.context["carried"].query
+
+
 def test_the_page_compares_it_with_what_ships(
     row: OwnEngineProfile, admin_client: Client
 ) -> None:

@@ -87,6 +87,7 @@ def read_draft(user: User, query: QueryDict, step: Step | None = None) -> Draft:
         cluster_key=None
         if step is Step.HARDWARE or query.get("cluster") is None
         else query.get("cluster", "").strip(),
+        engine=None if step is Step.DETAILS else query.get("engine", "").strip(),
     )
     form = WizardForm(query, choices, step=step)
     form.is_valid()

@@ -51,6 +51,7 @@ def address_of_text(user: User, written: str) -> str:
         user,
         model_key=spec.model,
         cluster_key=str(cluster.pk) if cluster is not None else "",
+        engine=spec.engine or "",
     )
     return address_of_read(spec, hosts, cluster, choices)
 

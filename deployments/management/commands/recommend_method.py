@@ -13,6 +13,7 @@ from deployments.planning.recommendation import (
     recommend,
     recommendation_answer,
 )
+from deployments.selectors.engine_profiles import own_profiles_if_any
 
 UNUSABLE = 2
 
@@ -54,6 +55,7 @@ class Command(BaseCommand):
                 options["platform"],
                 checkpoint=options["checkpoint"],
                 engine=options["engine"],
+                own=own_profiles_if_any(options["engine"]),
             )
         except PlanningError as error:
             raise CommandError(str(error), returncode=UNUSABLE) from error

@@ -14,14 +14,16 @@ from deployments.planning.engines.profile import (
     parse_engine_profile,
     profile_document,
 )
-from deployments.planning.engines.resolution import resolve_version
+from deployments.planning.engines.resolution import Fit, resolve_version
 from deployments.planning.errors import PlanningError
+from deployments.planning.text import Text
+from deployments.selectors.engine_profiles import own_profiles_if_any
 
 UNUSABLE = 2
 
 
 class Command(BaseCommand):
-    """Show one engine profile, of those that ship or from a file that profile_engine wrote."""
+    """Show one engine profile: one that ships, one that people made, or one in a file."""
 
     help = "Show the flags, keys, methods and metrics that an engine version accepts."
     requires_system_checks: list[str] = []
@@ -29,7 +31,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
         parser.add_argument("engine", help="vllm or vllm-ascend")
-        parser.add_argument("version", help="0.32.0, 0.20.x, 0.11.0+, v0.23.0rc1-a3")
+        parser.add_argument("version", help="0.32.0, 0.20.x, 0.32.0+acme")
         parser.add_argument("--file", help="profile that profile_engine wrote instead")
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -39,14 +41,21 @@ class Command(BaseCommand):
             if options["file"]:
                 profile, fit, note = _of_file(options["file"]), "exact", None
             else:
-                found = resolve_version(options["engine"], options["version"])
-                profile, fit, note = found.profile, found.fit.value, found.note
+                profile, fit, note = _of_version(options["engine"], options["version"])
         except PlanningError as error:
             raise CommandError(str(error), returncode=UNUSABLE) from error
         if options["json"]:
             self.stdout.write(json.dumps(_answer(profile, fit, note)))
         else:
             self.stdout.write(_summary(profile, note))
+
+
+def _of_version(engine: str, version: str) -> tuple[EngineProfile, str, Text | None]:
+    """The profile that somebody made of a version with a local part, else the shipped one."""
+    for profile in own_profiles_if_any(f"{engine}=={version}"):
+        return profile, Fit.EXACT.value, None
+    found = resolve_version(engine, version)
+    return found.profile, found.fit.value, found.note
 
 
 def _of_file(name: str) -> EngineProfile:
@@ -57,7 +66,7 @@ def _of_file(name: str) -> EngineProfile:
     return parse_engine_profile(document)
 
 
-def _answer(profile: EngineProfile, fit: str, note: str | None) -> dict[str, Json]:
+def _answer(profile: EngineProfile, fit: str, note: Text | None) -> dict[str, Json]:
     """The contract's keys, then the profile in full."""
     flags: list[Json] = [name for flag in profile.arguments for name in flag.names]
     return {
@@ -79,7 +88,7 @@ def _answer(profile: EngineProfile, fit: str, note: str | None) -> dict[str, Jso
     }
 
 
-def _summary(profile: EngineProfile, note: str | None) -> str:
+def _summary(profile: EngineProfile, note: Text | None) -> str:
     answer = _answer(profile, "", note)
     entrypoint = profile.entrypoint
     lines = [
