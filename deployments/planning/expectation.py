@@ -80,7 +80,7 @@ def expected_gain(
             acceptance=assumed_acceptance(method),
             num_speculative_tokens=count,
             concurrency=tuple(sorted({*USUAL_CONCURRENCY, situation.concurrency})),
-            drafter=_drafter_shape(method, drafter),
+            drafter=drafter_shape(method, drafter),
         )
     )
     turning = found.break_even
@@ -112,7 +112,8 @@ def accelerator_of(host: HostSnapshot) -> Accelerator:
         return usual_accelerator("")
 
 
-def _drafter_shape(method: Method, drafter: Drafter | None) -> ModelShape | None:
+def drafter_shape(method: Method, drafter: Drafter | None) -> ModelShape | None:
+    """Return the shape of a draft model, ``None`` for other methods or where it is unknown."""
     if method is not Method.DRAFT_MODEL or drafter is None:
         return None
     return shape_of_name(drafter.repository)

@@ -13,6 +13,7 @@ from deployments.planning.methods import Method
 from deployments.planning.plan import Gain, Plan, Role
 from deployments.planning.revision import RevisionSpec
 from deployments.planning.snapshot import HostSnapshot
+from deployments.planning.text import Text
 from deployments.selectors.texts import say
 
 THOUSAND = 1000
@@ -49,8 +50,13 @@ def gain_figures(gain: Gain | None) -> GainFigures | None:
         low=_ratio(point.low) if point else None,
         high=_ratio(point.high) if point else None,
         best_count=point.best_num_speculative_tokens if point else None,
-        kind=_kind(gain.kind),
-        sentence=_sentence(gain),
+        kind=kind_word(gain.kind),
+        sentence=paying_sentence(
+            gain.sentence,
+            reach=gain.measured_up_to,
+            until=gain.break_even,
+            known=any(one.speedup is not None for one in gain.points),
+        ),
         source=say(gain.source),
         warnings=tuple(say(one) for one in gain.warnings),
         curve=tuple((one.concurrency, _ratio(one.speedup)) for one in gain.points),
@@ -101,12 +107,10 @@ def method_gain(
     return gain_figures(expected_gain(situation, method, count, drafter))
 
 
-def _sentence(gain: Gain) -> str:
+def paying_sentence(said: Text, *, reach: int, until: int | None, known: bool) -> str:
     """Up to where it pays; where measurements end before the computed end, in two sentences."""
-    reach, until = gain.measured_up_to, gain.break_even
-    known = any(one.speedup is not None for one in gain.points)
     if not known or not reach or (until is not None and until <= reach):
-        return say(gain.sentence)
+        return say(said)
     if until is None:
         return _(
             "Pays with up to %(reach)s requests at once, as far as anyone has measured. Beyond that the estimate sees no end to the gain, which nobody has checked: measure first."
@@ -120,7 +124,8 @@ def _ratio(thousandths: int | None) -> float | None:
     return None if thousandths is None else thousandths / THOUSAND
 
 
-def _kind(kind: str) -> str:
+def kind_word(kind: str) -> str:
+    """Who says so, in one word."""
     words = {
         "measured": _("measured"),
         "published": _("published"),

@@ -29,6 +29,7 @@ GO_KEYS: Mapping[str, str] = {
     "plan": "p",
     "check": "k",
     "benchmark-list": "b",
+    "calculator": "x",
     "catalog": "c",
     "fleet": "h",
     "guide": "g",
@@ -44,6 +45,7 @@ GROUPS: tuple[tuple[tuple[str, Any], ...], ...] = (
     (
         ("plan", _("Plan")),
         ("check", _("Check")),
+        ("calculator", _("Calculator")),
         ("benchmark-list", _("Benchmarks")),
     ),
     (("catalog", _("Catalog")), ("fleet", _("Fleet"))),
@@ -59,6 +61,7 @@ SECTION_BY_PREFIX = {
     "check": "check",
     "rule": "check",
     "benchmark": "benchmark-list",
+    "calculator": "calculator",
     "catalog": "catalog",
     "fleet": "fleet",
     "host": "fleet",

@@ -2,21 +2,20 @@
 
 from dataclasses import dataclass
 
-from deployments.planning.methods import ASCEND_MAX_TOKENS_PER_STEP, Method
+from deployments.planning.methods import Method
 from deployments.planning.speedup.acceptance import Acceptance, seed_formula
+from deployments.planning.speedup.benefit import CountBenefit, benefits, counts_of
 from deployments.planning.speedup.calibration import Calibration, corrected
 from deployments.planning.speedup.constants import Band, Fit, shipped_fit
 from deployments.planning.speedup.cost import Case, case_of
 from deployments.planning.speedup.coverage import covered, warnings
-from deployments.planning.speedup.drafting import DrafterKind, drafting_of
+from deployments.planning.speedup.drafting import drafting_of
 from deployments.planning.speedup.shape import ModelShape
 from deployments.planning.speedup.step_time import Serving
 from deployments.planning.text import Text, text
 
 LARGEST_CONCURRENCY = 4096
 USUAL_CONCURRENCY = (1, 2, 4, 8, 16, 32, 64)
-_MOST_TOKENS = 8
-_MOST_IN_PARALLEL = 15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,12 +92,7 @@ class SpeedPrediction:
 def predict(question: Question) -> SpeedPrediction:
     """Predict tokens per step and speed-up; without the device's figures only the tokens."""
     fit = shipped_fit()
-    case = case_of(
-        question.shape,
-        question.serving,
-        drafting_of(question.method, question.drafter),
-        fit.constants,
-    )
+    case = _case(question)
     band = _band(question, fit)
     count = question.num_speculative_tokens
     cost = case.relative_draft_cost(question.concurrency[0], count) if case else None
@@ -175,13 +169,27 @@ def _best(
     return best if merit(best) > 1 else 0
 
 
+def benefit_by_count(question: Question, concurrency: int) -> tuple[CountBenefit, ...]:
+    """Return what each num_speculative_tokens brings with so many sequences at once."""
+    case = _case(question)
+    counts = _counts(question)
+    return benefits(
+        case, question.acceptance, counts, concurrency, question.calibration
+    )
+
+
+def _case(question: Question) -> Case | None:
+    return case_of(
+        question.shape,
+        question.serving,
+        drafting_of(question.method, question.drafter),
+        shipped_fit().constants,
+    )
+
+
 def _counts(question: Question) -> range:
-    parallel = drafting_of(question.method).kind is DrafterKind.PARALLEL
-    most = _MOST_IN_PARALLEL if parallel else _MOST_TOKENS
-    most = max(most, question.num_speculative_tokens)
-    if question.serving.accelerator.platform.startswith("ascend"):
-        most = min(most, ASCEND_MAX_TOKENS_PER_STEP - 1)
-    return range(1, most + 1)
+    platform = question.serving.accelerator.platform
+    return counts_of(question.method, platform, question.num_speculative_tokens)
 
 
 def _break_even(question: Question, case: Case | None, band: Band) -> BreakEven:
