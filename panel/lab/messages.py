@@ -1,7 +1,10 @@
 """The texts to translate: collected from code and templates into the catalogs, with Babel."""
 
 import ast
+import fcntl
+import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 
@@ -42,15 +45,35 @@ def collect(top: Path = TOP) -> Catalog:
     return catalog
 
 
-def update(directory: Path = LOCALES) -> None:
-    """Bring each catalog up to date: new texts untranslated, texts that are gone left out."""
-    collected = collect()
-    for path in sorted(directory.glob("*/LC_MESSAGES/django.po")):
-        with path.open("rb") as file:
-            catalog = read_po(file, locale=path.parent.parent.name)
-        catalog.update(collected, no_fuzzy_matching=True, update_creation_date=False)
-        with path.open("wb") as file:
-            write_po(file, catalog, width=0, no_location=True, ignore_obsolete=True)
+def update(directory: Path = LOCALES, top: Path = TOP) -> None:
+    """Bring each catalog up to date: new texts untranslated, texts that are gone left out.
+
+    Two runs at once wait for each other, and a catalog is replaced as a whole: whoever reads it,
+    or stops a run, finds the old one or the new one.
+    """
+    with _one_at_a_time(directory):
+        collected = collect(top)
+        for path in sorted(directory.glob("*/LC_MESSAGES/django.po")):
+            with path.open("rb") as file:
+                catalog = read_po(file, locale=path.parent.parent.name)
+            catalog.update(
+                collected, no_fuzzy_matching=True, update_creation_date=False
+            )
+            draft = path.with_suffix(".po.new")
+            with draft.open("wb") as file:
+                write_po(file, catalog, width=0, no_location=True, ignore_obsolete=True)
+            draft.replace(path)
+
+
+@contextmanager
+def _one_at_a_time(directory: Path) -> Iterator[None]:
+    """Hold the folder of the catalogs; whoever else wants it waits."""
+    lock = os.open(directory, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
 
 
 def _add_marked(catalog: Catalog, source: str) -> None:

@@ -1,6 +1,9 @@
 """Every text of the panel has a translation that fits it, and no catalog holds anything else."""
 
+import os
 import re
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -143,3 +146,36 @@ def test_update_keeps_translations_and_adds_what_is_new(tmp_path: Path) -> None:
     assert after[None, "Approvals"].string == ""
     assert "Gone" not in path.read_text()
     assert "fuzzy" not in path.read_text()
+
+
+def test_runs_at_once_leave_a_whole_catalog(tmp_path: Path) -> None:
+    """A reader never meets half a file, and each run starts from what the one before it wrote."""
+    path = tmp_path / "zh_Hans" / "LC_MESSAGES" / "django.po"
+    path.parent.mkdir(parents=True)
+    texts = [f"Text number {number}" for number in range(1_000)]
+    path.write_text(
+        'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=utf-8\\n"\n\n'
+        + "\n".join(f'msgid "{text}"\nmsgstr "文本"\n' for text in texts)
+    )
+    (tmp_path / "deployments").mkdir()
+    source = "\n".join(f'_("{text}")' for text in [*texts, "New"])
+    (tmp_path / "deployments" / "views.py").write_text(source)
+    script = (
+        "import sys; from pathlib import Path; from panel.lab.messages import update; "
+        "update(Path(sys.argv[1]), Path(sys.argv[1]))"
+    )
+    runs = [
+        subprocess.Popen(
+            [sys.executable, "-c", script, str(tmp_path)],
+            cwd=TOP,
+            env=os.environ | {"DJANGO_SETTINGS_MODULE": "panel.settings"},
+        )
+        for _ in range(3)
+    ]
+    met: set[int] = set()
+    while any(run.poll() is None for run in runs):
+        with path.open("rb") as file:
+            met.add(sum(bool(one.string) for one in read_po(file) if one.id))
+    assert [run.returncode for run in runs] == [0, 0, 0]
+    assert met == {len(texts)}
+    assert [found.name for found in path.parent.iterdir()] == ["django.po"]
