@@ -13,10 +13,12 @@ from deployments.planning.speedup.accelerators import (
     find_accelerator,
     usual_accelerator,
 )
+from deployments.planning.speedup.benefit import CountBenefit
 from deployments.planning.speedup.prediction import (
     USUAL_CONCURRENCY,
     Question,
     SpeedPoint,
+    benefit_by_count,
     predict,
 )
 from deployments.planning.speedup.priors import assumed_acceptance
@@ -57,32 +59,10 @@ def expected_gain(
     draft_eager: bool = False,
 ) -> Gain | None:
     """Predict tokens per step and speed-up, ``None`` where the model's size is unknown."""
-    shape = shape_of_model(situation.model)
-    quantisation = situation.quantisation or USUAL_QUANTISATION
-    if shape is None or count < 1 or weight_bytes(quantisation) is None:
+    question = _question(situation, method, count, drafter, draft_eager=draft_eager)
+    if question is None:
         return None
-    apart = situation.role is Role.DECODE
-    work = situation.workload
-    found = predict(
-        Question(
-            shape=shape,
-            serving=Serving(
-                accelerator=accelerator_of(situation.host),
-                devices=situation.tensor_parallel_size * situation.data_parallel_size,
-                quantisation=quantisation,
-                data_parallel=situation.data_parallel_size,
-                context_tokens=work.input_tokens + work.output_tokens / 2,
-                prompt_tokens=None if apart else work.input_tokens,
-                output_tokens=None if apart else work.output_tokens,
-                eager_drafter=draft_eager,
-            ),
-            method=method,
-            acceptance=assumed_acceptance(method),
-            num_speculative_tokens=count,
-            concurrency=tuple(sorted({*USUAL_CONCURRENCY, situation.concurrency})),
-            drafter=drafter_shape(method, drafter),
-        )
-    )
+    found = predict(question)
     turning = found.break_even
     return Gain(
         method=method.value,
@@ -99,6 +79,50 @@ def expected_gain(
         source=found.source,
         sentence=found.sentence,
         warnings=found.warnings,
+    )
+
+
+def expected_benefits(
+    situation: Situation, method: Method, count: int, drafter: Drafter | None
+) -> tuple[CountBenefit, ...]:
+    """Predict what each num_speculative_tokens brings at the situation's concurrency."""
+    question = _question(situation, method, count, drafter, draft_eager=False)
+    if question is None:
+        return ()
+    return benefit_by_count(question, situation.concurrency)
+
+
+def _question(
+    situation: Situation,
+    method: Method,
+    count: int,
+    drafter: Drafter | None,
+    *,
+    draft_eager: bool,
+) -> Question | None:
+    shape = shape_of_model(situation.model)
+    quantisation = situation.quantisation or USUAL_QUANTISATION
+    if shape is None or count < 1 or weight_bytes(quantisation) is None:
+        return None
+    apart = situation.role is Role.DECODE
+    work = situation.workload
+    return Question(
+        shape=shape,
+        serving=Serving(
+            accelerator=accelerator_of(situation.host),
+            devices=situation.tensor_parallel_size * situation.data_parallel_size,
+            quantisation=quantisation,
+            data_parallel=situation.data_parallel_size,
+            context_tokens=work.input_tokens + work.output_tokens / 2,
+            prompt_tokens=None if apart else work.input_tokens,
+            output_tokens=None if apart else work.output_tokens,
+            eager_drafter=draft_eager,
+        ),
+        method=method,
+        acceptance=assumed_acceptance(method),
+        num_speculative_tokens=count,
+        concurrency=tuple(sorted({*USUAL_CONCURRENCY, situation.concurrency})),
+        drafter=drafter_shape(method, drafter),
     )
 
 

@@ -8,12 +8,17 @@ from django.utils.translation import gettext as _
 from deployments.planning.catalog import Drafter
 from deployments.planning.catalog import TargetModel as CatalogEntry
 from deployments.planning.documents import from_document
-from deployments.planning.expectation import Situation, expected_gain
+from deployments.planning.expectation import (
+    Situation,
+    expected_benefits,
+    expected_gain,
+)
 from deployments.planning.methods import Method
 from deployments.planning.plan import Gain, Plan, Role
 from deployments.planning.revision import RevisionSpec
 from deployments.planning.snapshot import HostSnapshot
 from deployments.planning.text import Text
+from deployments.selectors.speed_curves import CountLine, count_lines
 from deployments.selectors.texts import say
 
 THOUSAND = 1000
@@ -105,6 +110,19 @@ def method_gain(
     if situation is None or not count:
         return None
     return gain_figures(expected_gain(situation, method, count, drafter))
+
+
+def planned_counts(
+    plan: Plan, entry: CatalogEntry, hosts: Sequence[HostSnapshot]
+) -> tuple[CountLine, ...]:
+    """What each count of the planned method brings; nothing where nothing is predicted."""
+    place, gain = situation_of(plan, entry, hosts), plan.gain
+    if place is None or gain is None:
+        return ()
+    drafter = entry.drafter(plan.decision.drafter) if plan.decision.drafter else None
+    count = gain.num_speculative_tokens
+    found = expected_benefits(place, Method(gain.method), count, drafter)
+    return count_lines(found, count)
 
 
 def paying_sentence(said: Text, *, reach: int, until: int | None, known: bool) -> str:

@@ -22,7 +22,7 @@ from deployments.selectors.wizard_review import (
     number_ranges,
 )
 from deployments.templatetags.figures import count, parameters
-from deployments.views.plan_steps import planned_values, step_context
+from deployments.views.plan_steps import count_context, planned_values, step_context
 
 Context = dict[str, Any]
 NUMBERS = {step: number for number, step in enumerate(Step, start=1)}
@@ -87,6 +87,7 @@ def preview_context(draft: Draft) -> Context:
         "missing": _missing(draft),
         "places": _places(plan) if plan else [],
         "planned": planned_values(plan) if plan else [],
+        **count_context(draft),
         "slots": shown_fields(draft.form),
     }
 

@@ -22,6 +22,7 @@ from deployments.planning.plan import Plan, Role
 from deployments.planning.platforms.images import is_practice
 from deployments.planning.revision import Topology
 from deployments.selectors.changes import setting_changes
+from deployments.selectors.gains import planned_counts
 from deployments.selectors.texts import say
 from deployments.selectors.wizard_catalog import (
     checkpoint_options,
@@ -239,6 +240,18 @@ def _sizes(plan: Plan) -> list[str]:
     replica = plan.replicas[-1]
     flags = flag_values(replica.container.command)
     return [flags.get(name) or "" for name in SIZES]
+
+
+def count_context(draft: Draft) -> Context:
+    """What each count of the planned method brings, on the step that sets the count."""
+    plan, entry = draft.plan, draft.form.entry
+    if draft.step is not Step.DETAILS or plan is None or entry is None:
+        return {"counts": ()}
+    hosts = draft.ground.hosts if draft.ground else ()
+    return {
+        "counts": planned_counts(plan, entry, hosts),
+        "asked": plan.gain.concurrency if plan.gain else 0,
+    }
 
 
 def planned_values(plan: Plan) -> list[tuple[str, str]]:

@@ -118,3 +118,24 @@ def test_the_preview_draws_memory_and_says_what_speculation_brings(
     assert page.select(".plan-memory svg.memory rect.weights")
     assert "Fits" in one(page, ".plan-memory").get_text()
     assert "Tokens per step" in one(page, ".plan-gain").get_text()
+    assert page.select(".plan-gain svg.chart path.series")
+    assert len(page.select(".plan-gain tbody tr")) == 7
+
+
+def test_the_details_show_what_each_count_brings_while_it_is_typed(
+    as_alice: Client, state: State
+) -> None:
+    page = preview(as_alice, "details", {**state, "tokens": "5"})
+
+    counts = one(page, "#wizard-counts")
+    assert counts["hx-swap-oob"] == "true"
+    chosen = one(page, "#wizard-counts tr.chosen")
+    assert one(page, "#wizard-counts tr.chosen th").get_text(" ").startswith("5")
+    assert "3.08" in chosen.get_text()
+    assert not preview(as_alice, "method", state).select("#wizard-counts")
+
+
+def test_without_drafting_no_count_is_weighed(as_alice: Client, state: State) -> None:
+    page = preview(as_alice, "details", {**state, "method": "off"})
+
+    assert "Nothing is predicted" in one(page, "#wizard-counts").get_text()
