@@ -85,6 +85,8 @@ def refuse_odd_text(value: Json, depth: int = 0) -> None:
             )
         )
     for word in _texts(value):
+        if word.isascii() and word.isprintable():
+            continue
         if any(unicodedata.category(one) in FORBIDDEN_CATEGORIES for one in word):
             raise PlanningError(
                 text(

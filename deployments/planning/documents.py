@@ -23,15 +23,23 @@ def to_document(value: object) -> Json:
     Raises:
         TypeError: something in it is none of these and no JSON value.
     """
-    if type(value) in _PLAIN:
+    kind = type(value)
+    if kind in _PLAIN:
         return cast("Json", value)
-    names = _field_names(cast("Hashable", type(value)))
+    names = _field_names(cast("Hashable", kind))
     if names is not None:
-        return {name: to_document(getattr(value, name)) for name in names}
+        return {
+            name: cast("Json", item) if type(item) in _PLAIN else to_document(item)
+            for name in names
+            for item in (getattr(value, name),)
+        }
     if isinstance(value, Text | StrEnum):
         return value.document if isinstance(value, Text) else value.value
     if isinstance(value, list | tuple):
-        return [to_document(item) for item in value]
+        return [
+            cast("Json", item) if type(item) in _PLAIN else to_document(item)
+            for item in value
+        ]
     if isinstance(value, dict):
         return {str(key): to_document(item) for key, item in value.items()}
     if value is None or isinstance(value, bool | int | float | str):

@@ -1,5 +1,6 @@
 """HostSnapshot: what was observed on a host, reduced to what decides a plan."""
 
+import functools
 from dataclasses import dataclass, replace
 
 from deployments.planning.canonical import digest_of
@@ -45,8 +46,12 @@ class HostSnapshot:
         What others hold (devices, ports) is left out, since bookings and the preflight decide that
         at the moment of acting; so are images, which the container itself names exactly.
         """
-        lasting = replace(self, taken_devices=(), taken_ports=(), images=())
-        return digest_of(to_document(lasting))
+        return _digest(replace(self, taken_devices=(), taken_ports=(), images=()))
+
+
+@functools.lru_cache(maxsize=1024)
+def _digest(lasting: HostSnapshot) -> str:
+    return digest_of(to_document(lasting))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

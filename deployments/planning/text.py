@@ -1,5 +1,6 @@
 """Text: an English sentence that remembers how it was made, so that it can be said in another language."""
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from typing import Self, TypedDict, TypeGuard
@@ -38,11 +39,11 @@ class Text(str):
             ValueError: a value does not occur in the template.
             TypeError: a value is neither a string nor an integer.
         """
-        given = dict(sorted((values or {}).items()))
+        given = dict(sorted(values.items())) if values else {}
         for name, value in given.items():
             if isinstance(value, bool) or not isinstance(value, str | int):
                 raise TypeError(f"{name} is a {type(value).__name__}")
-        unused = given.keys() - fields_of(template)
+        unused = given.keys() - fields_of(template) if given else None
         if unused:
             raise ValueError(f"{template!r} has no place for {', '.join(unused)}")
         made = super().__new__(cls, fill(template, given))
@@ -138,15 +139,28 @@ def said_by(error: Exception) -> Text:
 
 def fill(template: str, values: Mapping[str, object]) -> str:
     """Put the values into the fields of a template."""
-    return _FIELD.sub(
-        lambda field: str(values[field[1]]) if field[1] in values else field[0],
-        template,
+    if not values:
+        return template
+    return "".join(
+        str(values[name]) if name in values else said
+        for said, name in _pieces(template)
     )
 
 
+@functools.lru_cache(maxsize=4096)
 def fields_of(template: str) -> frozenset[str]:
     """The names that stand in a template."""
     return frozenset(_FIELD.findall(template))
+
+
+@functools.lru_cache(maxsize=4096)
+def _pieces(template: str) -> tuple[tuple[str, str], ...]:
+    """A template cut at its fields: (words, no name), or (field with braces, name)."""
+    cut = _FIELD.split(template)
+    return tuple(
+        (f"{{{piece}}}", piece) if place % 2 else (piece, "")
+        for place, piece in enumerate(cut)
+    )
 
 
 def is_text(document: object) -> TypeGuard[_Document]:

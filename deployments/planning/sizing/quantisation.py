@@ -1,5 +1,6 @@
 """Bytes of one weight by quantisation: routed experts, the rest of the layers, embeddings."""
 
+import functools
 from dataclasses import dataclass
 
 UNQUANTISED = 2.0
@@ -49,6 +50,7 @@ QUANTISATIONS = (*_SIZES, "w8a8c8", "w4a8c8")
 """Spellings that people choose from."""
 
 
+@functools.lru_cache(maxsize=256)
 def weight_sizes(quantisation: str | None) -> WeightSizes | None:
     """Return the sizes, ``None`` for an unknown quantisation; ``w8a8c8`` weighs what ``w8a8`` does."""
     name = (quantisation or "").lower()

@@ -54,6 +54,7 @@ def accelerators() -> tuple[Accelerator, ...]:
     return TypeAdapter(tuple[Accelerator, ...]).validate_json(text)
 
 
+@functools.lru_cache(maxsize=256)
 def find_accelerator(name: str) -> Accelerator:
     """Return a device by its name, such as ``H100`` or ``NVIDIA H100 80GB HBM3``.
 

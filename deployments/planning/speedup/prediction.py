@@ -1,5 +1,6 @@
 """What speculation is expected to bring: curve, best count, break-even, each with band and source."""
 
+import functools
 from dataclasses import dataclass
 
 from deployments.planning.methods import Method
@@ -89,21 +90,44 @@ class SpeedPrediction:
     warnings: tuple[Text, ...]
 
 
+class _Speedups:
+    """The speed-ups of one case; each point is computed once, however often it is compared."""
+
+    def __init__(self, question: Question, case: Case) -> None:
+        self.case = case
+        self._question = question
+        self._known: dict[tuple[int, int], float] = {}
+
+    def at(self, sequences: int, count: int) -> float:
+        """Return the speed-up with so many sequences and draft tokens."""
+        point = (sequences, count)
+        if point not in self._known:
+            asked = self._question
+            self._known[point] = corrected(
+                self.case, asked.acceptance, sequences, count, asked.calibration
+            )
+        return self._known[point]
+
+
+@functools.lru_cache(maxsize=1024)
 def predict(question: Question) -> SpeedPrediction:
     """Predict tokens per step and speed-up; without the device's figures only the tokens."""
     fit = shipped_fit()
     case = _case(question)
+    speedups = _Speedups(question, case) if case else None
     band = _band(question, fit)
     count = question.num_speculative_tokens
     cost = case.relative_draft_cost(question.concurrency[0], count) if case else None
-    turning = _break_even(question, case, band)
+    turning = _break_even(question, speedups, band)
     rate = question.acceptance.rate(count)
     return SpeedPrediction(
         expected_tokens_per_step=question.acceptance.tokens_per_step(count),
         seed_formula=None if cost is None else seed_formula(rate, count, cost),
         draft_cost=cost,
-        curve=tuple(_point(question, case, band, one) for one in question.concurrency),
-        best_num_speculative_tokens=_best(question, case, question.concurrency),
+        curve=tuple(
+            _point(question, speedups, band, one) for one in question.concurrency
+        ),
+        best_num_speculative_tokens=_best(question, speedups, question.concurrency),
         break_even=turning,
         band=band,
         kind=_kind(question),
@@ -123,9 +147,9 @@ def _band(question: Question, fit: Fit) -> Band:
 
 
 def _point(
-    question: Question, case: Case | None, band: Band, concurrency: int
+    question: Question, speedups: _Speedups | None, band: Band, concurrency: int
 ) -> SpeedPoint:
-    if case is None:
+    if speedups is None:
         return SpeedPoint(
             concurrency=concurrency,
             speedup=None,
@@ -135,7 +159,7 @@ def _point(
             best_num_speculative_tokens=None,
         )
     count = question.num_speculative_tokens
-    value = _speedup(question, case, concurrency, count)
+    value = speedups.at(concurrency, count)
     reach = covered(question.shape, question.serving, question.method)
     known = concurrency <= reach or question.calibration is not None
     return SpeedPoint(
@@ -143,26 +167,22 @@ def _point(
         speedup=value,
         low=value / (1 + band.ninety) if known else None,
         high=value / (1 - band.ninety) if known else None,
-        bound=case.cost(concurrency, count).bound,
-        best_num_speculative_tokens=_best(question, case, (concurrency,)),
+        bound=speedups.case.cost(concurrency, count).bound,
+        best_num_speculative_tokens=_best(question, speedups, (concurrency,)),
     )
 
 
-def _speedup(question: Question, case: Case, sequences: int, count: int) -> float:
-    return corrected(case, question.acceptance, sequences, count, question.calibration)
-
-
 def _best(
-    question: Question, case: Case | None, concurrency: tuple[int, ...]
+    question: Question, speedups: _Speedups | None, concurrency: tuple[int, ...]
 ) -> int | None:
     """The count with the best geometric mean over these loads; 0 when plain decoding is faster."""
-    if case is None:
+    if speedups is None:
         return None
 
     def merit(count: int) -> float:
         product = 1.0
         for sequences in concurrency:
-            product *= _speedup(question, case, sequences, count)
+            product *= speedups.at(sequences, count)
         return product
 
     best = max(_counts(question), key=merit)
@@ -192,31 +212,33 @@ def _counts(question: Question) -> range:
     return counts_of(question.method, platform, question.num_speculative_tokens)
 
 
-def _break_even(question: Question, case: Case | None, band: Band) -> BreakEven:
-    if case is None:
+def _break_even(
+    question: Question, speedups: _Speedups | None, band: Band
+) -> BreakEven:
+    if speedups is None:
         return BreakEven(concurrency=None, low=None, high=None)
     return BreakEven(
-        concurrency=_last_paying(question, case, 1.0),
-        low=_last_paying(question, case, 1 + band.median),
-        high=_last_paying(question, case, 1 - band.median),
+        concurrency=_last_paying(question, speedups, 1.0),
+        low=_last_paying(question, speedups, 1 + band.median),
+        high=_last_paying(question, speedups, 1 - band.median),
     )
 
 
-def _last_paying(question: Question, case: Case, needed: float) -> int | None:
+def _last_paying(question: Question, speedups: _Speedups, needed: float) -> int | None:
     """The highest concurrency whose speed-up reaches ``needed``; ``None`` beyond 4096.
 
     Mixtures can dip while their experts are still being filled, so the search runs from above.
     """
     count = question.num_speculative_tokens
     above = LARGEST_CONCURRENCY
-    if _speedup(question, case, above, count) >= needed:
+    if speedups.at(above, count) >= needed:
         return None
     below = above // 2
-    while below and _speedup(question, case, below, count) < needed:
+    while below and speedups.at(below, count) < needed:
         above, below = below, below // 2
     while above - below > max(1, below // 32):
         middle = (above + below) // 2
-        if _speedup(question, case, middle, count) >= needed:
+        if speedups.at(middle, count) >= needed:
             below = middle
         else:
             above = middle
