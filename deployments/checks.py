@@ -14,7 +14,7 @@ LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]", "::1"})
 
 def check_combinations(**_kwargs: object) -> list[CheckMessage]:
     """Return every rule that the settings break."""
-    return [*_transport(), *_lab(), *_parts()]
+    return [*_transport(), *_lab(), *_secrets(), *_parts()]
 
 
 def _transport() -> Iterator[CheckMessage]:
@@ -40,6 +40,15 @@ def _lab() -> Iterator[CheckMessage]:
             "LAB_MODE=1 is for one machine, but ALLOWED_HOSTS names other addresses.",
             hint="Leave LAB_MODE unset for a panel that other machines reach.",
             id="deployments.E003",
+        )
+
+
+def _secrets() -> Iterator[CheckMessage]:
+    if not settings.CREDENTIALS_KEYS:
+        yield CheckWarning(
+            "Without CREDENTIALS_KEY no credentials of hosts can be kept.",
+            hint="README.md says how to make a key; keep it apart from the database.",
+            id="deployments.W006",
         )
 
 

@@ -22,6 +22,15 @@ SECRET_KEY = env.secret(
     else None,
 )
 SECRET_KEY_FALLBACKS = env.items("SECRET_KEY_FALLBACKS", default="")
+# Fernet keys for secrets in rows: the first encrypts, the others only decrypt.
+CREDENTIALS_KEYS = [
+    key.strip()
+    for key in env.secret(
+        "CREDENTIALS_KEY",
+        default="ZGV2ZWxvcG1lbnQgb25seTogbm8gc2VjcmV0cyBoZXI=" if DEBUG else "",
+    ).split(",")
+    if key.strip()
+]
 ALLOWED_HOSTS = env.items(
     "ALLOWED_HOSTS", default="127.0.0.1,localhost,[::1]" if DEBUG else None
 )

@@ -31,6 +31,7 @@ DEFAULT_PORT = 8000
 START_TIMEOUT_S = 90.0
 LARGEST_PORT = 65535
 RESTARTS_PER_MINUTE = 5
+OWN_KEYS = ("SECRET_KEY", "CREDENTIALS_KEY")
 
 
 class Stop:
@@ -74,7 +75,7 @@ def run(directory: Path, port: int, stop: Stop) -> None:
         running.enter_context(only_one(directory))
         require_free(port)
         environment = {
-            **{key: value for key, value in os.environ.items() if key != "SECRET_KEY"},
+            **{key: value for key, value in os.environ.items() if key not in OWN_KEYS},
             **settings,
             "PYTHONUNBUFFERED": "1",
         }

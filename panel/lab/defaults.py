@@ -1,5 +1,6 @@
 """Settings of the one-machine lab, used where nobody has configured the panel."""
 
+import base64
 import os
 import secrets
 from pathlib import Path
@@ -23,14 +24,19 @@ def apply_lab_defaults() -> None:
 def lab_environment(directory: Path) -> dict[str, str]:
     """Return the variables of a lab that keeps everything in ``directory``.
 
-    Makes the directory and a secret key of its own on first use.
+    Makes the directory and keys of its own on first use.
     """
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     key = directory / "secret-key"
     if not key.exists():
-        _write_secret(key)
+        _write_secret(key, secrets.token_urlsafe(64))
+    credentials = directory / "credentials-key"
+    if not credentials.exists():
+        words = base64.urlsafe_b64encode(secrets.token_bytes(32)).decode()
+        _write_secret(credentials, words)
     return {
         "SECRET_KEY_FILE": str(key),
+        "CREDENTIALS_KEY_FILE": str(credentials),
         "DATABASE_URL": f"sqlite:///{directory / 'draftboard.sqlite3'}",
         "ALLOWED_HOSTS": "127.0.0.1,localhost,[::1]",
         "REDIS_URL": _redis_address(directory / "redis"),
@@ -48,12 +54,12 @@ def _redis_address(directory: Path) -> str:
         return f"unix://{directory / 'redis.sock'}"
 
 
-def _write_secret(path: Path) -> None:
+def _write_secret(path: Path, words: str) -> None:
     """Write a new key, readable by its owner only; another process may win the race."""
     draft = path.with_name(f"{path.name}.{os.getpid()}")
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(secrets.token_urlsafe(64) + "\n")
+        file.write(f"{words}\n")
     try:
         os.link(draft, path)
     except FileExistsError:

@@ -17,6 +17,7 @@ BIN = Path(sys.executable).parent
 CODE = ("manage.py", "panel", "deployments", "practice", "benchmarks", "tests")
 LIKE_PRODUCTION = {
     "DEBUG": "0",
+    "CREDENTIALS_KEY": "Y2hlY2tlZCBvbmx5OiBubyBzZWNyZXRzIGhlcmUgISE=",
     "SECRET_KEY": "checked-with-a-long-key-that-is-never-used-0123456789-abcdefgh",
     "DATABASE_URL": "postgresql://panel@localhost/panel",
     "REDIS_URL": "redis://panel:secret@redis:6379/0",

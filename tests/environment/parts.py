@@ -21,7 +21,13 @@ __all__ = ["private_parts"]
 PREFIX = "dbt-"
 LOCK = "lock"
 # The tests choose these themselves.
-NOT_OURS = ("DATABASE_URL", "DJANGO_SETTINGS_MODULE", "SECRET_KEY", "SECRET_KEY_FILE")
+NOT_OURS = (
+    "CREDENTIALS_KEY",
+    "DATABASE_URL",
+    "DJANGO_SETTINGS_MODULE",
+    "SECRET_KEY",
+    "SECRET_KEY_FILE",
+)
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 

@@ -42,9 +42,12 @@ def test_secrets_come_from_files_and_only_the_web_server_publishes_a_port() -> N
     assert published == {"web": ["127.0.0.1:8000:8000"]}
     for name in PANEL:
         environment = services()[name]["environment"]
-        assert {"SECRET_KEY_FILE", "DATABASE_URL_FILE", "REDIS_URL_FILE"} <= set(
-            environment
-        )
+        assert {
+            "SECRET_KEY_FILE",
+            "CREDENTIALS_KEY_FILE",
+            "DATABASE_URL_FILE",
+            "REDIS_URL_FILE",
+        } <= set(environment)
 
 
 def test_image_contains_every_folder_that_the_product_imports() -> None:

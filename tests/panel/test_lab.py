@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import redis
+from cryptography.fernet import Fernet
 
 from panel.lab import redis_server
 from panel.lab.defaults import apply_lab_defaults, lab_environment
@@ -32,9 +33,13 @@ def child(tmp_path: Path, *command: str, patience_s: float = 5.0) -> Child:
 
 def test_secret_key_is_made_once_and_only_its_owner_can_read_it(tmp_path: Path) -> None:
     """A second start must not log everybody out."""
-    first = Path(lab_environment(tmp_path / "var")["SECRET_KEY_FILE"])
+    made = lab_environment(tmp_path / "var")
+    first = Path(made["SECRET_KEY_FILE"])
     key = first.read_text(encoding="utf-8")
     assert len(key.strip()) >= 50
+    credentials = Path(made["CREDENTIALS_KEY_FILE"])
+    assert Fernet(credentials.read_text(encoding="utf-8").strip()).encrypt(b"value")
+    assert stat.S_IMODE(credentials.stat().st_mode) == 0o600
     assert stat.S_IMODE(first.stat().st_mode) == 0o600
     assert stat.S_IMODE(first.parent.stat().st_mode) == 0o700
     lab_environment(tmp_path / "var")
