@@ -93,9 +93,7 @@ class DeploymentPage:
 
 def deployments_for(user: User) -> ScopedQuerySet[Deployment]:
     """Deployments of the person's teams."""
-    return Deployment.objects.for_user(user).select_related(
-        "cluster__team", "standing"
-    )
+    return Deployment.objects.for_user(user).select_related("cluster__team", "standing")
 
 
 def shown_release(row: Deployment) -> Release | None:

@@ -94,7 +94,7 @@ def test_line_shows_state_method_hosts_and_acceptance(
     AcceptanceSampleFactory.create(
         replica=replica, accepted=30, drafted=90, num_drafts=30
     )
-    state, method, hosts, _spark, length, rate, verdict = lines(as_alice)["chat"]
+    state, method, hosts, _spark, length, rate, _verdict = lines(as_alice)["chat"]
     assert (state, method, hosts) == ("Live", f"MTP {TIMES}3", "gpu-1")
     assert (length, rate) == ("2.50", "50 %")
 
