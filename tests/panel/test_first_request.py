@@ -1,0 +1,26 @@
+"""The first request of a web worker finds everything read that every page needs."""
+
+import json
+import subprocess
+import sys
+
+SCRIPT = """
+import json, sys, time
+import panel.wsgi
+loaded = "deployments.views.check" in sys.modules
+from deployments.planning.rules.launch.lint import lint
+begun = time.process_time()
+lint("vllm serve M --speculative-config.method mtp --speculative-config.num_speculative_tokens 3")
+print(json.dumps([loaded, time.process_time() - begun]))
+"""
+
+
+def test_a_worker_has_its_pages_read_and_judges_its_first_launch_within_half_a_second() -> (
+    None
+):
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT], check=True, capture_output=True, text=True
+    )
+    loaded, seconds = json.loads(done.stdout)
+    assert loaded
+    assert seconds < 0.5
