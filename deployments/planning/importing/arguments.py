@@ -116,7 +116,7 @@ class _Reader:
     def _attached(
         self, word: Word, name: str, written: str, inline: str, *, glued: bool = False
     ) -> Argument:
-        rest = tuple(self._brace_rest(inline)) if inline.startswith("{") else ()
+        rest = tuple(self._brace_rest(inline)) if _opens_object(inline) else ()
         value = " ".join((inline, *(one.text for one in rest)))
         return Argument(
             name=name,
@@ -134,7 +134,7 @@ class _Reader:
         first = self.words[self.at]
         self.at += 1
         yield first
-        if first.text.startswith("{"):
+        if _opens_object(first.text):
             yield from self._brace_rest(first.text)
         elif self.table.takes_several(name):
             while self._next_is_value(known=True) and len(self.words) > self.at:
@@ -159,3 +159,8 @@ class _Reader:
             depth += word.text.count("{") - word.text.count("}")
             self.at += 1
             yield word
+
+
+def _opens_object(value: str) -> bool:
+    """Whether a JSON object begins, perhaps behind a quote that no shell took away."""
+    return value.lstrip("'\"").startswith("{")

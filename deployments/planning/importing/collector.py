@@ -165,6 +165,8 @@ class Collector:
 
     def _in_container(self, words: tuple[Word, ...], around: Surroundings) -> None:
         container = around.container
+        if container is not None and container.entrypoint and not container.compose:
+            words = (*(Word(text=one) for one in container.entrypoint), *words)
         own = None
         if container is not None and container.entrypoint is None:
             own = image_program(container.image)

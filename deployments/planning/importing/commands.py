@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from deployments.planning.importing.lexer import Lexer
-from deployments.planning.importing.limits import DEEPEST_SCRIPT, Budget
+from deployments.planning.importing.limits import DEEPEST_SCRIPT, MOST_WORDS, Budget
 from deployments.planning.importing.words import (
     Operator,
     Remark,
@@ -231,16 +231,22 @@ def _expanded(words: list[Word], scope: Scope, remarks: list[Remark]) -> Iterato
         if array and array[1] in scope.arrays:
             yield from scope.arrays[array[1]]
         elif not word.quoted and _VARIABLE.fullmatch(word.text):
-            yield from _several(word, scope)
+            yield from _several(word, scope, read_again=words[0].text == "eval")
         else:
             yield _plain_dashes(word, remarks)
 
 
-def _several(word: Word, scope: Scope) -> Iterator[Word]:
-    """A bare variable that stands for several words, as ``$ARGS`` does."""
+def _several(word: Word, scope: Scope, *, read_again: bool) -> Iterator[Word]:
+    """A bare variable that stands for several words, as ``$ARGS`` does.
+
+    A shell splits it at blanks and leaves quotes in it as they are, unless ``eval`` reads it again.
+    """
     value = scope.resolve(word.text)
     if not value.lstrip().startswith("-") or value == word.text:
         yield word
+        return
+    if not read_again:
+        yield from (Word(text=piece) for piece in value.split()[:MOST_WORDS])
         return
     lexer = Lexer(value, 0, len(value), Budget(200_000))
     for token in lexer.tokens:

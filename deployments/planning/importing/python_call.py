@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 
+from deployments.planning.canonical import Json
 from deployments.planning.importing.limits import (
     LARGEST_PYTHON_CHARACTERS,
     Budget,
@@ -14,6 +15,7 @@ from deployments.planning.importing.words import Word
 
 _CALL = re.compile(r"\b(?:LLM|EngineArgs|AsyncEngineArgs)\s*\(")
 _MOST_CALLS = 50
+_UNREADABLE = (ValueError, TypeError, SyntaxError, RecursionError, MemoryError)
 
 
 def read_calls(text: str, end: int, budget: Budget) -> Iterator[tuple[Word, ...]]:
@@ -22,7 +24,7 @@ def read_calls(text: str, end: int, budget: Budget) -> Iterator[tuple[Word, ...]
         stop = _closing(text, match.end() - 1, end, budget)
         call = _parsed(text[match.start() : stop]) if stop else None
         if call is not None:
-            yield tuple(_words(call))
+            yield tuple(_words(call, _Names(text[: match.start()], budget)))
 
 
 def _closing(text: str, start: int, end: int, budget: Budget) -> int | None:
@@ -44,28 +46,103 @@ def _parsed(source: str) -> ast.Call | None:
     return node if isinstance(node, ast.Call) else None
 
 
-def _words(call: ast.Call) -> Iterator[Word]:
+class _Names:
+    """Values that a script gives to names above a call; the last one counts."""
+
+    def __init__(self, text: str, budget: Budget) -> None:
+        self.text = text[-LARGEST_PYTHON_CHARACTERS:]
+        self.budget = budget
+
+    def value(self, node: ast.expr) -> Json:
+        """The value of an expression that is written out, here or above.
+
+        Raises:
+            ValueError: it is computed.
+        """
+        if isinstance(node, ast.Name):
+            return self._assigned(node.id)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "dict":
+            return {
+                one.arg: self.value(one.value)
+                for one in node.keywords
+                if one.arg is not None
+            }
+        return _literal(node)
+
+    def _assigned(self, name: str) -> Json:
+        self.budget.spend(len(self.text))
+        pattern = (
+            rf"^[ \t]*{re.escape(name)}[ \t]*(?::[^=\n]{{1,80}})?=[ \t]*(?=[^=\s])"
+        )
+        found = list(re.finditer(pattern, self.text, re.MULTILINE))
+        if not found:
+            raise ValueError(name)
+        start = found[-1].end()
+        stop = self.text.find("\n", start)
+        if self.text[start] in "{[(" or self.text.startswith("dict(", start):
+            opener = self.text.index(
+                "(" if self.text[start] == "d" else self.text[start], start
+            )
+            closing = _closing(self.text, opener, len(self.text), self.budget)
+            stop = closing if closing is not None else stop
+        source = self.text[start : stop if stop >= 0 else len(self.text)]
+        try:
+            node = ast.parse(source.strip(), mode="eval").body
+        except (SyntaxError, RecursionError, MemoryError) as error:
+            raise ValueError(name) from error
+        return _literal(node) if isinstance(node, ast.Name) else self.value(node)
+
+
+def _words(call: ast.Call, names: _Names) -> Iterator[Word]:
     for argument in call.args[:1]:
-        yield Word(text=_text(argument), start=-1)
+        yield Word(text=_text(argument, names), start=-1)
     for keyword in call.keywords:
         if keyword.arg is None:
-            continue
-        name = f"--{keyword.arg.replace('_', '-')}"
-        value = keyword.value
-        if isinstance(value, ast.Constant) and isinstance(value.value, bool):
-            if value.value:
-                yield Word(text=name)
-        elif isinstance(value, ast.Constant) and value.value is None:
-            continue
+            yield from _unpacked(keyword.value, names)
         else:
-            yield Word(text=f"{name}={_text(value)}")
+            yield from _flag(keyword.arg, keyword.value, names)
 
 
-def _text(node: ast.expr) -> str:
+def _unpacked(node: ast.expr, names: _Names) -> Iterator[Word]:
+    """``**settings``, where the script writes the settings out."""
     try:
-        value = ast.literal_eval(node)
-    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        value = names.value(node)
+    except _UNREADABLE:
+        return
+    for key, given in value.items() if isinstance(value, dict) else ():
+        yield from _value_words(f"--{key.replace('_', '-')}", given)
+
+
+def _flag(key: str, node: ast.expr, names: _Names) -> Iterator[Word]:
+    name = f"--{key.replace('_', '-')}"
+    try:
+        value = names.value(node)
+    except _UNREADABLE:
+        yield Word(text=f"{name}={_text(node, names)}")
+        return
+    yield from _value_words(name, value)
+
+
+def _value_words(name: str, value: Json) -> Iterator[Word]:
+    if value is True:
+        yield Word(text=name)
+    elif value is not None and value is not False:
+        yield Word(text=f"{name}={_written(value)}")
+
+
+def _literal(node: ast.expr) -> Json:
+    value: Json = ast.literal_eval(node)
+    return value
+
+
+def _text(node: ast.expr, names: _Names) -> str:
+    try:
+        return _written(names.value(node))
+    except _UNREADABLE:
         return f"${node.id}" if isinstance(node, ast.Name) else "$EXPRESSION"
+
+
+def _written(value: Json) -> str:
     if isinstance(value, str):
         return value
     try:

@@ -41,7 +41,7 @@ class Speculation:
     when it is the target itself; ``drafter_resolved`` has variables of the same input replaced.
     ``config`` holds the keys as written, old flags under the names that they have today.
     ``old_flags`` is true for the flags up to vLLM 0.8.2, ``implied`` when the served model
-    itself carries the config.
+    itself carries the config. ``dashed`` are keys that were written with ``-`` for ``_``.
     """
 
     method: str | None
@@ -55,6 +55,7 @@ class Speculation:
     old_flags: bool = False
     implied: bool = False
     repeated: tuple[str, ...] = ()
+    dashed: tuple[str, ...] = ()
 
     @property
     def document(self) -> dict[str, Json]:
@@ -75,7 +76,12 @@ def read_speculation(
     """Return how the launch drafts, ``None`` when it does not."""
     given = arguments.last(FLAG)
     read = _given(given, scope)
-    config = dict(read.value) if isinstance(read.value, dict) else {}
+    written = read.value if isinstance(read.value, dict) else {}
+    dashed = tuple(one for one in written if _DASHED.fullmatch(one))
+    config = {
+        key.replace("-", "_") if key in dashed else key: value
+        for key, value in written.items()
+    }
     shortcuts = _shortcuts(arguments)
     repeated = tuple(sorted(set(config) & set(shortcuts)))
     config.update(shortcuts)
@@ -89,6 +95,7 @@ def read_speculation(
         argument=given,
         old_flags=bool(old),
         repeated=repeated,
+        dashed=dashed,
     )
 
 

@@ -47,6 +47,9 @@ OMNI = frozenset(
 )
 """Flags of the package vllm-omni (vllm-project/recipes, 2026-08-21)."""
 
+SHORT_TYPES = {"fp16": "float16", "bf16": "bfloat16", "fp32": "float32"}
+"""Words for number formats that people write, and those that --dtype takes."""
+
 MISPRINTED = {"--tool-call-parser-plugin": "--tool-parser-plugin"}
 """Flags of published recipes that no version has, and what they mean."""
 
@@ -66,7 +69,7 @@ def _abbreviates(profile: EngineProfile, name: str) -> bool:
 
 def _judged(view: LaunchView) -> Iterator[Argument]:
     seen: set[str] = set()
-    for argument in view.launch.arguments.flags:
+    for argument in view.launch.arguments.flags if view.launch.is_vllm else ():
         name = argument.name.partition(".")[0]
         if name in seen or not name.startswith("--") or name == "--model":
             continue
@@ -262,7 +265,9 @@ def unknown_choice(view: LaunchView) -> Iterator[Hit]:
             continue
         if view.engine.version is None or value in flag.choices:
             continue
-        near = difflib.get_close_matches(value, flag.choices, n=1, cutoff=0.7)
+        near = difflib.get_close_matches(
+            SHORT_TYPES.get(value, value), flag.choices, n=1, cutoff=0.7
+        )
         if near:
             yield Hit(
                 message=text(

@@ -70,12 +70,31 @@ def unknown_key(view: LaunchView) -> Iterator[Hit]:
         or speculation.old_flags
     ):
         return
+    yield from _dashed(view, speculation.dashed)
     for key in view.config:
         if view.ascend and key in ASCEND_KEYS:
             continue
         severity = _severity(view, key)
         if severity is not None:
             yield _unknown(view, key, severity)
+
+
+def _dashed(view: LaunchView, keys: tuple[str, ...]) -> Iterator[Hit]:
+    """Keys with dashes, which the engine reads since vLLM 0.26.0."""
+    for key in keys:
+        severity = view.refusal(
+            lambda one: not one.dashed_keys and one.unknown_keys is UnknownKeys.ERROR
+        )
+        if severity is not None:
+            near = key.replace("-", "_")
+            yield Hit(
+                message=text("The speculative config has no key {key}.", key=key),
+                fix=text("Did you mean {near}?", near=near),
+                severity=severity,
+                evidence=key,
+                start=view.spec_place,
+                edits=(drop_key(key), set_key(near, view.config[near])),
+            )
 
 
 def _severity(view: LaunchView, key: str) -> Severity | None:

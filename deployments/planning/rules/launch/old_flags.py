@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 
 from deployments.planning.canonical import Json
+from deployments.planning.engines.profile import EngineProfile
 from deployments.planning.importing.arguments import Argument
 from deployments.planning.importing.flag_table import (
     OLD_SPECULATIVE,
@@ -18,10 +19,13 @@ from deployments.planning.rules.launch.rule import (
     LaunchRule,
     RuleCard,
     drop_flag,
+    replace_text,
     set_flag,
 )
 from deployments.planning.rules.launch.view import LaunchView
 from deployments.planning.text import text
+
+SHORT_NAME = "-sc"
 
 
 @RuleCard(
@@ -105,7 +109,7 @@ def given_twice(view: LaunchView) -> Iterator[Hit]:
     category="unknown-flag",
     severity=Severity.ERROR,
     summary=text(
-        "--spec-method, --spec-model and --spec-tokens exist since vLLM 0.22.1."
+        "--spec-method, --spec-model and --spec-tokens exist since vLLM 0.22.1, -sc since 0.19.0."
     ),
     fix=text("Write one --speculative-config with a JSON object."),
     source=SOURCES,
@@ -113,6 +117,7 @@ def given_twice(view: LaunchView) -> Iterator[Hit]:
 )
 def early_shortcut(view: LaunchView) -> Iterator[Hit]:
     """Fires on a shortcut that the version does not have."""
+    yield from _short_name(view)
     used = [one for one in view.launch.arguments.flags if one.name in SHORTCUTS]
     for argument in used[:1]:
         severity = view.refusal(refuses(argument.name))
@@ -127,6 +132,29 @@ def early_shortcut(view: LaunchView) -> Iterator[Hit]:
                     set_flag(FLAG, json.dumps(view.config, separators=(",", ":"))),
                 ),
             )
+
+
+def _short_name(view: LaunchView) -> Iterator[Hit]:
+    argument = view.launch.flag(FLAG)
+    if argument is None or argument.written != SHORT_NAME:
+        return
+    severity = view.refusal(lambda one: not _has_short_name(one))
+    if severity is not None:
+        end = argument.start + len(SHORT_NAME)
+        placed = argument.start >= 0 and argument.words[0].form == "shell"
+        yield Hit(
+            message=text("{flag} exists since vLLM 0.19.0.", flag=SHORT_NAME),
+            fix=text("Write --speculative-config."),
+            severity=severity,
+            evidence=SHORT_NAME,
+            start=argument.start,
+            edits=(replace_text(argument.start, end, FLAG),) if placed else (),
+        )
+
+
+def _has_short_name(profile: EngineProfile) -> bool:
+    flag = profile.flag(FLAG)
+    return flag is not None and SHORT_NAME in flag.names
 
 
 OLD_FLAG_RULES: tuple[LaunchRule, ...] = (
