@@ -1,5 +1,6 @@
 """The tables, by noun; constraints make wrong states impossible."""
 
+from deployments.models.alarm import Alarm, AlarmEnd, AlarmKind
 from deployments.models.approval import (
     Approval,
     ApprovalRequest,
@@ -13,6 +14,13 @@ from deployments.models.deployment import Deployment, Plan, Revision
 from deployments.models.engine_profile import OwnEngineProfile
 from deployments.models.fleet import Cluster, Device, Host, Platform, Reachability
 from deployments.models.logs import MOST_TAIL_LINES, LogRequest, LogRun, LogTail
+from deployments.models.metrics import (
+    CounterCursor,
+    Serving,
+    ServingDay,
+    ServingHour,
+    ServingMinute,
+)
 from deployments.models.release import (
     CHANGING_STATES,
     FINAL_STATES,
@@ -51,6 +59,9 @@ __all__ = [
     "MOST_TAIL_LINES",
     "AcceptanceSample",
     "AcceptanceStanding",
+    "Alarm",
+    "AlarmEnd",
+    "AlarmKind",
     "Approval",
     "ApprovalRequest",
     "BenchmarkResult",
@@ -60,6 +71,7 @@ __all__ = [
     "Command",
     "CommandKind",
     "CommandState",
+    "CounterCursor",
     "DayRollup",
     "Decision",
     "Density",
@@ -91,6 +103,10 @@ __all__ = [
     "Rollup",
     "RollupRound",
     "SavedView",
+    "Serving",
+    "ServingDay",
+    "ServingHour",
+    "ServingMinute",
     "Standing",
     "TableKey",
     "TargetModel",

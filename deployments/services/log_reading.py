@@ -28,7 +28,10 @@ from deployments.models import (
     ReplicaState,
 )
 from deployments.services.fault_points import fault_point
-from deployments.services.log_samples import samples_of
+from deployments.services.log_samples import FoundSample, samples_of
+from deployments.services.metrics_reading import scrape
+from deployments.services.run_counts import cursor_of, fill_in, locked
+from deployments.telemetry.acceptance_history import Counts
 
 logger = logging.getLogger(__name__)
 
@@ -65,24 +68,29 @@ def hosts_to_read() -> list[uuid.UUID]:
 
 
 def read_host_logs(host_id: uuid.UUID) -> int:
-    """Read every container of one host that may have said something; returns new samples.
+    """Read log and counters of every container of one host that may have said something.
+
+    Returns new samples.
 
     A host that does not answer is left for the next round; observation says so on the page.
     """
     host = Host.objects.get(pk=host_id)
     replicas = Replica.objects.filter(_readable(), host=host).select_related(
-        "release__deployment"
+        "host", "release__deployment", "release__plan"
     )
     read = 0
+    running = []
     try:
         with open_engine(host.docker_address, host=host.name) as engine:
             for replica in replicas:
                 facts = inspect_container(engine, replica.container_id)
                 if facts is not None:
                     read += read_replica(engine, replica, facts)
+                    running.append((replica, facts))
     except DockerApiError as error:
         logger.warning("logs not read", extra={"host": host.name, "code": error.code})
-    return read
+    # After the log: its windows keep their own time, the counters tell the rest.
+    return read + scrape(host, running)
 
 
 def _readable() -> Q:
@@ -201,29 +209,15 @@ def _store(run: Run, rows: Mapping[str, LogCursor], increment: LogIncrement) -> 
     Raises:
         OvertakenError: a cursor is no longer where it was read from.
     """
-    samples = [
-        AcceptanceSample(
-            deployment=run.replica.release.deployment,
-            replica=run.replica,
-            container_id=run.container_id,
-            run_started_at=run.started_at,
-            stream=sample.line.stream,
-            timestamp_ns=sample.line.ts_ns,
-            sequence=sample.line.sequence,
-            engine_index=sample.engine_index,
-            accepted=sample.counts.accepted,
-            drafted=sample.counts.drafted,
-            num_drafts=sample.counts.num_drafts,
-            per_position=list(sample.counts.per_position),
-            num_speculative_tokens=sample.record.num_speculative_tokens,
-            window_s=sample.record.window_s,
-        )
-        for sample in samples_of(increment)
-    ]
+    found = list(samples_of(increment))
+    counts = cursor_of(run.replica, run.container_id, run.started_at)
     with transaction.atomic():
         # First, since it is what decides between two readers of the same lines.
         for stream, row in rows.items():
             _advance(run, row, stream, increment)
+        lost = increment.lost is not None
+        fills = fill_in(locked(counts), found, lost=lost) if found or lost else []
+        samples = [_row(run, sample, fill) for sample, fill in fills]
         AcceptanceSample.objects.bulk_create(
             samples, batch_size=500, ignore_conflicts=True
         )
@@ -236,6 +230,25 @@ def _store(run: Run, rows: Mapping[str, LogCursor], increment: LogIncrement) -> 
             )
         fault_point("after:SAMPLES")
     return len(samples)
+
+
+def _row(run: Run, sample: FoundSample, fill: Counts) -> AcceptanceSample:
+    return AcceptanceSample(
+        deployment=run.replica.release.deployment,
+        replica=run.replica,
+        container_id=run.container_id,
+        run_started_at=run.started_at,
+        stream=sample.line.stream,
+        timestamp_ns=sample.line.ts_ns,
+        sequence=sample.line.sequence,
+        engine_index=sample.engine_index,
+        accepted=fill.accepted,
+        drafted=fill.drafted,
+        num_drafts=fill.num_drafts,
+        per_position=list(fill.per_position),
+        num_speculative_tokens=sample.record.num_speculative_tokens,
+        window_s=sample.record.window_s,
+    )
 
 
 def _advance(run: Run, row: LogCursor, stream: str, increment: LogIncrement) -> None:

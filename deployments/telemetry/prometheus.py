@@ -77,7 +77,9 @@ class MetricsReading:
 
 
 @dataclass(frozen=True, slots=True)
-class _Point:
+class Point:
+    """One series of a scrape with its value."""
+
     backend: str
     name: str
     labels: dict[str, str]
@@ -93,7 +95,7 @@ class _Engine:
         self.positions: dict[int, float] = {}
         self.labelled: dict[int, float] = {}
 
-    def add(self, kind: str, point: _Point) -> None:
+    def add(self, kind: str, point: Point) -> None:
         position = point.labels.get("position", "")
         if kind == "per_position":
             if position.isdecimal():
@@ -140,8 +142,13 @@ def read_metrics(exposition: str) -> MetricsReading:
     )
 
 
-def _points(exposition: str) -> tuple[list[_Point], list[Text]]:
-    points: list[_Point] = []
+def points_of(exposition: str) -> list[Point]:
+    """Every readable series of an engine; times of creation, ``NaN`` and infinities left out."""
+    return _points(exposition)[0]
+
+
+def _points(exposition: str) -> tuple[list[Point], list[Text]]:
+    points: list[Point] = []
     unreadable = 0
     for line in exposition.split("\n"):
         if "spec_decode" not in line and ":" not in line:
@@ -162,7 +169,7 @@ def _points(exposition: str) -> tuple[list[_Point], list[Text]]:
     return points, notes
 
 
-def _point(series: re.Match[str], line: str) -> _Point | None:
+def _point(series: re.Match[str], line: str) -> Point | None:
     labels: dict[str, str] = {}
     position = series.end()
     if series["labels"]:
@@ -179,14 +186,14 @@ def _point(series: re.Match[str], line: str) -> _Point | None:
         number = math.nan
     if not 0 <= number <= _LARGEST:
         return None
-    return _Point(series["backend"], series["name"], labels, number)
+    return Point(series["backend"], series["name"], labels, number)
 
 
 def _unescaped(match: re.Match[str]) -> str:
     return "\n" if match[1] == "n" else match[1]
 
 
-def _engines(relevant: list[tuple[str, _Point]]) -> dict[str, _Engine]:
+def _engines(relevant: list[tuple[str, Point]]) -> dict[str, _Engine]:
     models = {point.labels.get("model_name") for _, point in relevant}
     engines: dict[str, _Engine] = {}
     for kind, point in relevant:

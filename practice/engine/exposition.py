@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from practice.engine.drafting import Counts
+from practice.engine.latencies import Histogram, Latencies
 from practice.engine.state import ServerState
 
 STARTED_AT = time.time()
@@ -18,6 +19,23 @@ _SPECULATION = (
 )
 _POSITIONS = "vllm:spec_decode_num_accepted_tokens_per_pos"
 _FINISHED = "vllm:request_success"
+_HISTOGRAMS: tuple[tuple[str, str, Callable[[Latencies], Histogram]], ...] = (
+    (
+        "vllm:time_to_first_token_seconds",
+        "Histogram of time to first token in seconds.",
+        lambda latencies: latencies.first_token,
+    ),
+    (
+        "vllm:inter_token_latency_seconds",
+        "Histogram of inter-token latency in seconds.",
+        lambda latencies: latencies.between,
+    ),
+    (
+        "vllm:request_time_per_output_token_seconds",
+        "Histogram of time_per_output_token_seconds per request.",
+        lambda latencies: latencies.per_token,
+    ),
+)
 
 
 def exposition(state: ServerState, model: str, *, with_stats: bool) -> str:
@@ -90,6 +108,15 @@ def _series(state: ServerState, model: str) -> Iterator[str]:
             for done in [engine.counts.requests - engine.running]
         ],
     )
+    yield from counter(
+        "vllm:num_preemptions",
+        "Cumulative number of preemption from the engine.",
+        lambda _counts: 0,
+    )
+    for metric, text, of in _HISTOGRAMS:
+        yield from _histogram(
+            metric, text, [(labels, of(engine.latencies)) for labels, engine in engines]
+        )
 
 
 def _counter(metric: str, text: str, rows: list[tuple[str, float]]) -> Iterator[str]:
@@ -105,3 +132,19 @@ def _gauge(metric: str, text: str, rows: list[tuple[str, float]]) -> Iterator[st
     yield f"# HELP {metric} {text}"
     yield f"# TYPE {metric} gauge"
     yield from (f"{metric}{{{labels}}} {value!r}" for labels, value in rows)
+
+
+def _histogram(
+    metric: str, text: str, rows: list[tuple[str, Histogram]]
+) -> Iterator[str]:
+    yield f"# HELP {metric} {text}"
+    yield f"# TYPE {metric} histogram"
+    for labels, histogram in rows:
+        for bound, count in histogram.cumulative():
+            spot = labels.replace(",", f',le="{bound}",', 1)
+            yield f"{metric}_bucket{{{spot}}} {float(count)!r}"
+        yield f"{metric}_count{{{labels}}} {float(histogram.count)!r}"
+        yield f"{metric}_sum{{{labels}}} {histogram.total!r}"
+    yield f"# HELP {metric}_created {text}"
+    yield f"# TYPE {metric}_created gauge"
+    yield from (f"{metric}_created{{{labels}}} {STARTED_AT!r}" for labels, _ in rows)

@@ -6,12 +6,16 @@ import time
 from collections.abc import Iterator
 
 from practice.engine.drafting import Counts, Step, decode_steps
+from practice.engine.latencies import Latencies
 from practice.engine.modes import PADDED_LINE_BYTES, Modes
 from practice.engine.output import Output
 from practice.engine.speculation import Speculation
 
 SYNTHETIC_PROMPT_TOKENS = 32
 SYNTHETIC_TOKENS = 64
+SYNTHETIC_STEP_S = 0.02
+"""How long a step of the synthetic load is said to take; it is counted at once."""
+SYNTHETIC_FIRST_STEPS = 4
 
 
 class EngineState:
@@ -20,6 +24,7 @@ class EngineState:
     def __init__(self, index: int, positions: int) -> None:
         self.index = index
         self.counts = Counts(per_position=[0] * positions)
+        self.latencies = Latencies()
         self.running = 0
         self._printed = self.counts.copy()
         self._printed_at = self._drafts_printed_at = time.monotonic()
@@ -65,16 +70,30 @@ class ServerState:
         self._requests = 0
         self._owed = 0.0
 
-    def generate(self, prompt_tokens: int, tokens: int) -> Iterator[int]:
-        """Run one request and yield the number of tokens that each step puts out."""
+    def generate(
+        self, prompt_tokens: int, tokens: int, step_s: float | None = None
+    ) -> Iterator[int]:
+        """Run one request and yield the number of tokens that each step puts out.
+
+        Latencies are those of the clock, or of steps that are said to take ``step_s`` seconds.
+        """
         engine, steps = self._open(prompt_tokens, tokens)
+        clock, waited, later = time.monotonic(), 0.0, 0
         try:
-            for step in steps:
+            for place, step in enumerate(steps):
+                now = time.monotonic()
+                took = now - clock
+                if step_s is not None:
+                    took = step_s * (1 if place else SYNTHETIC_FIRST_STEPS)
+                clock, waited = now, waited + took if place else 0.0
+                later += step.emitted if place else 0
                 with self.lock:
+                    engine.latencies.step(took, first=not place)
                     _count(engine.counts, step)
                 yield step.emitted
         finally:
             with self.lock:
+                engine.latencies.finished(waited, later)
                 engine.running -= 1
 
     def add_synthetic_load(self, seconds: float) -> None:
@@ -82,7 +101,9 @@ class ServerState:
         self._owed += self._modes.traffic_per_s * seconds
         while self._owed >= 1:
             self._owed -= 1
-            for _ in self.generate(SYNTHETIC_PROMPT_TOKENS, SYNTHETIC_TOKENS):
+            for _ in self.generate(
+                SYNTHETIC_PROMPT_TOKENS, SYNTHETIC_TOKENS, SYNTHETIC_STEP_S
+            ):
                 pass
 
     def _open(
