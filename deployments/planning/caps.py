@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from deployments.planning.canonical import Json, canonical_json
 from deployments.planning.container import ContainerSpec
+from deployments.planning.endpoint_key import refuse_odd_key
 from deployments.planning.errors import PlanningError
 from deployments.planning.plan import Plan
 from deployments.planning.revision import RevisionSpec
@@ -46,7 +47,8 @@ def refuse_odd_names(spec: RevisionSpec) -> None:
     """Check the words of a revision that become words of a command or names of folders.
 
     Raises:
-        PlanningError: a host name, the image or the served name could be read as something else.
+        PlanningError: a host name, the image, the served name or the name of the key could be read
+            as something else.
     """
     for role in spec.roles:
         for host in role.hosts:
@@ -61,6 +63,7 @@ def refuse_odd_names(spec: RevisionSpec) -> None:
         raise PlanningError(
             text("{image} is not an image reference.", image=repr(spec.image))
         )
+    refuse_odd_key(spec.api_key)
     if (spec.served_model_name or "").startswith("-"):
         raise PlanningError(
             text(

@@ -56,6 +56,19 @@ class Volume:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SecretVariable:
+    """An environment variable whose value only the executor, or whoever starts the files, knows.
+
+    ``secret`` is the name of a stored secret, ``version`` the one that was planned; ``None`` where
+    the panel holds none.
+    """
+
+    variable: str
+    secret: str
+    version: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PortMapping:
     """A published port. ``purpose`` says what listens: ``api``, ``kv`` or ``dp-rpc``."""
 
@@ -140,3 +153,4 @@ class ContainerSpec:
     logging: LogOptions = LogOptions()
     init: bool = True
     volumes: tuple[Volume, ...] = ()
+    secrets: tuple[SecretVariable, ...] = ()

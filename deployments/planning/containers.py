@@ -13,6 +13,7 @@ from deployments.planning.container import (
     Volume,
 )
 from deployments.planning.context import PlanContext, RoleSettings
+from deployments.planning.endpoint_key import ENGINE_VARIABLE, key_variables
 from deployments.planning.engines.profile import VLLM_ASCEND
 from deployments.planning.plan import Role
 from deployments.planning.platforms.images import resolve, rewrite
@@ -69,10 +70,12 @@ def container_for(context: PlanContext, parts: Parts) -> ContainerSpec:
         None if context.practice else settings.layout.serving.shm_size_bytes
     )
     image = resolve(rewrite(wanted, context.settings), host)
+    asks = parts.seat.api_port is not None
     return ContainerSpec(
         name=container_name(spec.name, spec.number, settings.role, parts.rank),
         image=image,
         volumes=_volumes(context, parts, image),
+        secrets=key_variables(context, ENGINE_VARIABLE) if asks else (),
         command=serve_command(context, settings, parts.seat),
         environment=_environment(context, parts),
         mounts=_mounts(context, needs, host),

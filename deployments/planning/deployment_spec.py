@@ -104,6 +104,7 @@ class _Document:
     limits: _Limits = field(default_factory=_Limits)
     extra_flags: dict[str, FlagValue] = field(default_factory=dict)
     features: dict[str, bool] = field(default_factory=dict)
+    api_key: str | None = None
     image_rewrites: dict[str, str] = field(default_factory=dict)
     time_zone: str | None = None
 
@@ -143,6 +144,7 @@ def parse_deployment_spec(
         served_model_name=read.served_model_name,
         extra_flags=tuple(_flag(*pair) for pair in sorted(read.extra_flags.items())),
         features=tuple(sorted(read.features.items())),
+        api_key=read.api_key,
     )
     settings = ClusterSettings(
         image_rewrites=tuple(sorted(read.image_rewrites.items())),

@@ -283,8 +283,10 @@ def _drop_usual(replica: dict[str, Json]) -> None:
         if replica[name] == usual:
             del replica[name]
     container = replica["container"]
-    if isinstance(container, dict) and not container["volumes"]:
-        del container["volumes"]
+    if isinstance(container, dict):
+        for name in ("volumes", "secrets"):
+            if not container[name]:
+                del container[name]
 
 
 def plan_from_document(document: Json) -> Plan:

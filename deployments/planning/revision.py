@@ -74,6 +74,7 @@ class RevisionSpec:
     ``model`` and ``checkpoint`` are catalog keys, ``engine`` reads ``vllm==0.32.0``, ``image``
     overrides the platform's image, and ``extra_flags`` are (flag, value) pairs where an empty value
     is a switch. ``features`` are (key, on) pairs that differ from what the catalog has on unasked.
+    ``api_key`` names the stored secret that clients must send; ``off`` serves without one on purpose.
     """
 
     name: str
@@ -89,4 +90,5 @@ class RevisionSpec:
     served_model_name: str | None = None
     extra_flags: tuple[tuple[str, str], ...] = ()
     features: tuple[tuple[str, bool], ...] = ()
+    api_key: str | None = None
     number: int = 1

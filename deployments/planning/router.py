@@ -11,6 +11,7 @@ from deployments.planning.container import (
 )
 from deployments.planning.containers import PYTHON_PROBE, container_name
 from deployments.planning.context import PlanContext
+from deployments.planning.endpoint_key import PROXY_VARIABLE, key_variables
 from deployments.planning.engines.profile import VLLM_ASCEND
 from deployments.planning.placement import HostBook
 from deployments.planning.plan import HEALTH_PATH, PlannedReplica, Role
@@ -64,6 +65,7 @@ class _Program:
     health_path: str
     lists_models: bool
     network_mode: NetworkMode = NetworkMode.BRIDGE
+    key_variable: str | None = None
 
 
 def router_for(
@@ -162,6 +164,7 @@ def _ascend(
         health_path=path,
         lists_models=not layerwise,
         network_mode=NetworkMode.HOST if layerwise else NetworkMode.BRIDGE,
+        key_variable=PROXY_VARIABLE,
     )
 
 
@@ -184,6 +187,9 @@ def _replica(
             command=program.command,
             network_mode=program.network_mode,
             ports=(PortMapping(host=port, container=port, purpose="api"),),
+            secrets=key_variables(context, program.key_variable)
+            if program.key_variable
+            else (),
             shm_size_bytes=SHM_BYTES,
             health_check=HealthCheck(
                 test=program.probe, start_period_s=READY_DEADLINE_S

@@ -59,7 +59,8 @@ class ClusterSettings:
     """What a cluster decides for every plan on it.
 
     ``image_rewrites`` are (prefix, replacement) pairs for air-gapped sites, the longest matching
-    prefix first: ``vllm/vllm-openai`` -> ``registry.example/mirror/vllm-openai``.
+    prefix first: ``vllm/vllm-openai`` -> ``registry.example/mirror/vllm-openai``. ``secrets`` are
+    (name, version) of stored secrets that the revision may name.
     """
 
     image_rewrites: tuple[tuple[str, str], ...] = ()
@@ -67,3 +68,4 @@ class ClusterSettings:
     time_zone: str | None = None
     files_only: bool = False
     split_cards: bool = False
+    secrets: tuple[tuple[str, int], ...] = ()

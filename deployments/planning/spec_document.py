@@ -42,6 +42,7 @@ def spec_document(
             "limits": _limits(spec.limits) or None,
             "extra_flags": dict(_flag(*pair) for pair in spec.extra_flags) or None,
             "features": dict(spec.features) or None,
+            "api_key": spec.api_key,
         }
     )
 

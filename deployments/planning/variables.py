@@ -29,6 +29,9 @@ BEHIND_ROUTER = {
     for number in range(MOST_BEHIND)
 }
 EXPLANATIONS |= BEHIND_ROUTER
+KEY_IN_FILES = "VLLM_API_KEY"
+"""What whoever starts the files sets to the endpoint's key, whichever program reads it."""
+SECRET_EXPLANATION = text("key that clients of the endpoint send")
 VARIABLE = re.compile(r"\$\{(" + "|".join(EXPLANATIONS) + r")\}")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields
 
 from deployments.planning.canonical import Json
-from deployments.planning.container import ContainerSpec
+from deployments.planning.container import ContainerSpec, SecretVariable
 from deployments.planning.documents import to_document
 from deployments.planning.plan import Plan, PlannedReplica, ReplaceStrategy
 from deployments.planning.text import text
@@ -56,7 +56,17 @@ _NAMES = {
     "lists_models": text("lists its models"),
 }
 _OWN_ROWS = frozenset(
-    {"image", "command", "environment", "mounts", "ports", "devices", "name", "labels"}
+    {
+        "image",
+        "command",
+        "environment",
+        "mounts",
+        "ports",
+        "devices",
+        "name",
+        "labels",
+        "secrets",
+    }
 )
 
 
@@ -82,6 +92,8 @@ def replica_settings(replica: PlannedReplica) -> dict[str, str]:
             "{source}, {access}", source=mount.source, access=access
         )
     found.update((f"env {name}", value) for name, value in container.environment)
+    for secret in container.secrets:
+        found[f"env {secret.variable}"] = _secret_text(secret)
     for node in container.devices:
         found[text("device {path}", path=node.container_path)] = (
             f"{node.host_path} {node.permissions}"
@@ -161,6 +173,16 @@ def _remaining(replica: PlannedReplica) -> Iterator[tuple[str, str]]:
     rows["entrypoint"] = rows["entrypoint"] or CLEARED
     for name in sorted(rows.keys() - _OWN_ROWS):
         yield _spoken(name), _text(rows[name])
+
+
+def _secret_text(secret: SecretVariable) -> str:
+    if secret.version is None:
+        return text("the secret {name}", name=secret.secret)
+    return text(
+        "the secret {name}, version {version}",
+        name=secret.secret,
+        version=secret.version,
+    )
 
 
 def _spoken(name: str) -> str:

@@ -49,6 +49,7 @@ class WizardChoices:
     models: tuple[TargetModel, ...] = ()
     clusters: tuple[ClusterChoice, ...] = ()
     engines: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
 
     def cluster(self, key: str) -> ClusterChoice | None:
         """The cluster of that id."""

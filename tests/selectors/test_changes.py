@@ -15,6 +15,7 @@ from deployments.planning.container import (
     Mount,
     NetworkMode,
     PortMapping,
+    SecretVariable,
 )
 from deployments.planning.plan import (
     ExpectedSpeculation,
@@ -54,6 +55,9 @@ FULL = replace(
         health_check=HealthCheck(test=("CMD", "true")),
         time_zone="UTC",
         labels=(("a", "b"),),
+        secrets=(
+            SecretVariable(variable="VLLM_API_KEY", secret="chat-key", version=1),
+        ),
     ),
 )
 
@@ -220,3 +224,34 @@ def test_expected_speculation_is_told() -> None:
         "mtp, 3",
         "mtp, 9",
     )
+
+
+def numbered(number: int, name: str, label: str) -> Plan:
+    """A plan of a revision whose container names a number, as does its label."""
+    replica = planned_replica()
+    container = replace(
+        replica.container, name=name, labels=(("draftboard.revision", label),)
+    )
+    return replace(
+        plan_value(number=number), replicas=(replace(replica, container=container),)
+    )
+
+
+def test_what_only_names_the_revision_is_no_change() -> None:
+    before = numbered(3, "chat-r3-combined-0", "3")
+    after = numbered(12, "chat-r12-combined-0", "12")
+    assert setting_changes(before, after) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "told"),
+    [
+        ("other-r12-combined-0", "12", "container name"),
+        ("chat-r4-combined-0", "12", "container name"),
+        ("chat-r12-combined-0", "13", "label draftboard.revision"),
+    ],
+)
+def test_another_name_or_label_is_told(name: str, label: str, told: str) -> None:
+    before = numbered(3, "chat-r3-combined-0", "3")
+    (row,) = setting_changes(before, numbered(12, name, label))
+    assert row.name == told

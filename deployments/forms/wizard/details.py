@@ -14,6 +14,7 @@ from deployments.forms.wizard.fields import (
     TextField,
 )
 from deployments.forms.wizard.flags import LONGEST, FlagsField
+from deployments.planning.endpoint_key import OPEN
 from deployments.planning.engines.profile import shipped_profiles
 from deployments.planning.revision import Topology
 from deployments.planning.versions import FINAL, parse_version
@@ -169,6 +170,14 @@ class DetailsFields(forms.Form):
             "Part of each device's memory that the engine may use (gpu_memory_utilization). What weights leave of it is KV cache."
         ),
         unit="%",
+    )
+    api_key = OneOfField(
+        choices=[("", _("None")), (OPEN, _("None, on purpose"))],
+        label=_("API key of the endpoint"),
+        help_text=_(
+            "A stored secret that clients must send. The plan holds its name; exported files ask for the key itself."
+        ),
+        widget=forms.Select,
     )
     features = TextField(
         longest=400,

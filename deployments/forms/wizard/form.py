@@ -25,6 +25,7 @@ from deployments.forms.wizard.steps import (
 from deployments.forms.wizard.workloads import OWN
 from deployments.models import TargetModel
 from deployments.planning.catalog import TargetModel as CatalogEntry
+from deployments.planning.endpoint_key import OPEN, SECRET_NAME
 from deployments.planning.errors import PlanningError
 from deployments.planning.methods import Method
 from deployments.planning.revision import Topology, Workload
@@ -60,9 +61,18 @@ class WizardForm(
         engines = self.fields["engine"]
         if isinstance(engines, OneOfField):
             engines.also(choices.engines)
+        keys = self.fields["api_key"]
+        if isinstance(keys, OneOfField):
+            keys.also(self._secret_names())
         unasked = Workload()
         for name in ("input_tokens", "output_tokens", "concurrency"):
             self.fields[name].widget.attrs["placeholder"] = getattr(unasked, name)
+
+    def _secret_names(self) -> list[str]:
+        """Stored secrets, and a name that the address gives: exported files need none stored."""
+        given = self.query.get("api_key", "").strip()
+        named = given if given != OPEN and SECRET_NAME.fullmatch(given) else ""
+        return sorted({*self.choices.secrets, named} - {""})
 
     @property
     def unknown_keys(self) -> list[str]:

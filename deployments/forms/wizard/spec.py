@@ -77,6 +77,7 @@ def spec_from(form: WizardForm) -> RevisionSpec | None:
         served_model_name=read.text("served_model_name"),
         extra_flags=form.cleaned_data.get("extra_flags") or (),
         features=_features(read.text("features")),
+        api_key=read.text("api_key"),
     )
 
 
@@ -218,6 +219,7 @@ def _values(spec: RevisionSpec) -> dict[str, object]:
         "max_num_batched_tokens": spec.limits.max_num_batched_tokens,
         "memory_percent": spec.limits.gpu_memory_utilization_percent,
         "served_model_name": spec.served_model_name,
+        "api_key": spec.api_key,
         "extra_flags": write_flags(spec.extra_flags),
         "features": ", ".join(
             f"{key}={'on' if on else 'off'}" for key, on in spec.features

@@ -13,7 +13,7 @@ from deployments.planning.launch.meaning import (
     published_ports,
 )
 from deployments.planning.launch.yaml_text import yaml_text
-from deployments.planning.variables import VARIABLE
+from deployments.planning.variables import KEY_IN_FILES, VARIABLE
 
 
 def compose_file(specs: Sequence[ContainerSpec]) -> str:
@@ -24,7 +24,9 @@ def compose_file(specs: Sequence[ContainerSpec]) -> str:
 def compose_document(specs: Sequence[ContainerSpec]) -> dict[str, Json]:
     """Return the file as values, ``$`` doubled."""
     document: dict[str, Json] = {
-        "services": {spec.name: _escaped(_service(spec)) for spec in specs}
+        "services": {
+            spec.name: _with_secrets(_escaped(_service(spec)), spec) for spec in specs
+        }
     }
     names = sorted({one.name for spec in specs for one in spec.volumes})
     if names:
@@ -67,6 +69,19 @@ def _service(spec: ContainerSpec) -> dict[str, Json]:
     }
     service = {key: value for key, value in service.items() if value not in ([], {})}
     return service | _optional(spec)
+
+
+def _with_secrets(service: dict[str, Json], spec: ContainerSpec) -> dict[str, Json]:
+    """Add the variables whose values the file only asks for."""
+    environment = service.get("environment")
+    if spec.secrets:
+        asked: dict[str, Json] = {
+            one.variable: f"${{{KEY_IN_FILES}:?Set {KEY_IN_FILES} in .env}}"
+            for one in spec.secrets
+        }
+        given = environment if isinstance(environment, dict) else {}
+        service["environment"] = {**given, **asked}
+    return service
 
 
 def _optional(spec: ContainerSpec) -> dict[str, Json]:

@@ -16,10 +16,13 @@ from deployments.planning.launch.meaning import (
 
 
 def create_body(
-    spec: ContainerSpec, labels: Mapping[str, str] | None = None
+    spec: ContainerSpec,
+    labels: Mapping[str, str] | None = None,
+    secrets: Mapping[str, str] | None = None,
 ) -> dict[str, Json]:
     """Return the exact body; ``labels`` are added to those of the plan (the executor's own).
 
+    ``secrets`` are the values of the plan's secret variables, by variable.
     Binds are never used: a Mount fails when its source is missing instead of making an empty
     directory. Checked against the Engine API 1.41 and later.
     """
@@ -30,7 +33,10 @@ def create_body(
         else image_of(spec),
         "Entrypoint": list(entrypoint_of(spec)),
         "Cmd": list(spec.command),
-        "Env": [f"{name}={value}" for name, value in environment_of(spec)],
+        "Env": [
+            f"{name}={value}"
+            for name, value in (*environment_of(spec), *(secrets or {}).items())
+        ],
         "Labels": dict(sorted(named.items())),
         "ExposedPorts": {f"{port.container}/tcp": {} for port in published_ports(spec)},
         "StopTimeout": spec.stop_grace_s,

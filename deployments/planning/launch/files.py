@@ -7,7 +7,12 @@ from deployments.planning.launch.compose import compose_file
 from deployments.planning.launch.script import launch_script
 from deployments.planning.launch.words import spec_texts
 from deployments.planning.plan import Plan
-from deployments.planning.variables import EXPLANATIONS, variables_in
+from deployments.planning.variables import (
+    EXPLANATIONS,
+    KEY_IN_FILES,
+    SECRET_EXPLANATION,
+    variables_in,
+)
 
 
 def launch_files(plan: Plan) -> tuple[tuple[str, str], ...]:
@@ -30,11 +35,14 @@ def launch_files(plan: Plan) -> tuple[tuple[str, str], ...]:
 def env_example(specs: list[ContainerSpec]) -> str:
     """Write the variables of one host with their meaning, values left empty."""
     used = variables_in(text for spec in specs for text in spec_texts(spec))
-    if not used:
+    explained = {name: EXPLANATIONS[name] for name in used}
+    if any(spec.secrets for spec in specs):
+        explained[KEY_IN_FILES] = SECRET_EXPLANATION
+    if not explained:
         return "# Nothing to fill in: the plan knows every value.\n"
     lines = ["# Copy to .env and fill in; docker compose and launch.sh read it."]
-    for name in used:
-        lines += [f"# {EXPLANATIONS[name]}", f"{name}="]
+    for name, explanation in explained.items():
+        lines += [f"# {explanation}", f"{name}="]
     return "\n".join(lines) + "\n"
 
 

@@ -11,7 +11,13 @@ from deployments.planning.launch.meaning import (
     published_ports,
 )
 from deployments.planning.launch.words import spec_texts
-from deployments.planning.variables import EXPLANATIONS, VARIABLE, variables_in
+from deployments.planning.variables import (
+    EXPLANATIONS,
+    KEY_IN_FILES,
+    SECRET_EXPLANATION,
+    VARIABLE,
+    variables_in,
+)
 
 BREAK = " \\\n  "
 
@@ -20,7 +26,8 @@ def launch_script(specs: Sequence[ContainerSpec]) -> str:
     """Write the script; it stops at the first failure and names a variable that is not set."""
     lines = ["#!/usr/bin/env bash", "set -euo pipefail", 'cd "$(dirname "$0")"']
     used = variables_in(text for spec in specs for text in spec_texts(spec))
-    if used:
+    secret = any(spec.secrets for spec in specs)
+    if used or secret:
         lines += [
             "",
             "if [ -f .env ]; then",
@@ -33,6 +40,17 @@ def launch_script(specs: Sequence[ContainerSpec]) -> str:
         lines += [
             f': "${{{name}:?Set {name} in .env: {EXPLANATIONS[name]}}}"'
             for name in used
+        ]
+    if secret:
+        lines.append(
+            f': "${{{KEY_IN_FILES}:?Set {KEY_IN_FILES} in .env: {SECRET_EXPLANATION}}}"'
+        )
+        names = {one.variable for spec in specs for one in spec.secrets}
+        lines += [
+            f"export {name}"
+            if name == KEY_IN_FILES
+            else f'export {name}="${KEY_IN_FILES}"'
+            for name in sorted(names)
         ]
     for spec in specs:
         lines += ["", _run(spec)]
@@ -104,6 +122,8 @@ def _repeated(spec: ContainerSpec) -> Iterator[tuple[str, ...]]:
     yield from _places(spec)
     for name, value in environment_of(spec):
         yield ("--env", shell_word(f"{name}={value}"))
+    for secret in spec.secrets:
+        yield ("--env", secret.variable)
     for name, value in spec.labels:
         yield ("--label", shell_word(f"{name}={value}"))
     yield ("--log-driver", shell_word(spec.logging.driver))

@@ -7,6 +7,7 @@ from deployments.planning.plan import Finding, Severity
 from deployments.planning.rules.budget import budget_rules
 from deployments.planning.rules.count import count_rules
 from deployments.planning.rules.disaggregation import disaggregation_rules
+from deployments.planning.rules.endpoint import endpoint_rules
 from deployments.planning.rules.engine import engine_rules
 from deployments.planning.rules.flags import flag_rules
 from deployments.planning.rules.graph import graph_rules
@@ -22,6 +23,7 @@ RULES: tuple[Rule, ...] = (
     budget_rules,
     disaggregation_rules,
     host_rules,
+    endpoint_rules,
     memory_rules,
     engine_rules,
     flag_rules,
