@@ -133,6 +133,16 @@ class ReplicaState(models.TextChoices):
     UNKNOWN = "unknown", _("Unknown")
 
 
+STOPPED = "stopped"
+_ENDED_BY_REQUEST = (
+    ReleaseState.STOPPING,
+    ReleaseState.STOPPED,
+    ReleaseState.CANCELLED,
+)
+_ASKED_TO = (0, 137, 143)
+"""Exit codes of a process that obeyed SIGTERM, or was killed after the grace period."""
+
+
 class Replica(Row):
     """One container of a release on one host."""
 
@@ -172,6 +182,14 @@ class Replica(Row):
 
     def __str__(self) -> str:
         return self.container_name
+
+    @property
+    def shown_state(self) -> str:
+        """The state as people read it: ``stopped`` for one that ended because it was asked to."""
+        asked = self.release.state in _ENDED_BY_REQUEST
+        if self.state == ReplicaState.EXITED and asked and self.exit_code in _ASKED_TO:
+            return STOPPED
+        return self.state
 
 
 class Booking(Row):

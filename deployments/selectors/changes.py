@@ -80,12 +80,16 @@ class TextChange:
 
 
 def setting_changes(before: Plan | None, after: Plan) -> tuple[Setting, ...]:
-    """Every setting that differs, most telling first; without ``before`` all that are set."""
+    """Every setting that differs, most telling first; without ``before`` all that are set.
+
+    What only names the revision that it belongs to differs in every one and is left out.
+    """
     rows = [
         Setting(name=name, scope="", before=old, after=new)
         for name, read in PLAN_SETTINGS
         if (old := read(before) if before else None) != (new := read(after))
     ]
+    numbers = _number(before), _number(after)
     old_replicas = _settings_by_replica(before)
     new_replicas = _settings_by_replica(after)
     everyone = sorted(old_replicas.keys() | new_replicas.keys())
@@ -100,7 +104,7 @@ def setting_changes(before: Plan | None, after: Plan) -> tuple[Setting, ...]:
         rows += [
             Setting(name=name, scope=_scope(keys, everyone), before=old, after=new)
             for (old, new), keys in pairs.items()
-            if old != new
+            if old != new and not _numbered(name, old, new, numbers)
         ]
     return tuple(rows)
 
@@ -203,6 +207,27 @@ def _ordered_names(*sides: dict[ReplicaKey, dict[str, str]]) -> list[str]:
         for settings in side.values():
             names.update(dict.fromkeys(settings))
     return list(names)
+
+
+def _number(plan: Plan | None) -> int:
+    number = plan.revision["number"] if plan else 0
+    return number if isinstance(number, int) else 0
+
+
+def _in_revision(name: str, value: str, old: int, new: int) -> str:
+    """The value that a setting of revision ``old`` has in ``new`` when nothing else changes."""
+    if name == "label draftboard.revision" and value == str(old):
+        return str(new)
+    if name == "container name":
+        return value.replace(f"-r{old}-", f"-r{new}-")
+    return value
+
+
+def _numbered(
+    name: str, old: str | None, new: str | None, numbers: tuple[int, int]
+) -> bool:
+    """Whether both sides only name the revision that they belong to."""
+    return old is not None and _in_revision(name, old, *numbers) == new
 
 
 def _scope(keys: list[ReplicaKey], everyone: list[ReplicaKey]) -> str:

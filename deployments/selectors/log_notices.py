@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -37,11 +37,23 @@ def notices(
             yield Notice(tone=tone, source=source, sentence=sentence)
 
 
+def is_awaited(tail: LogTail | None, request: LogRequest | None) -> bool:
+    """Whether nobody asked for a log yet, or did so just now and has no answer."""
+    if request is None:
+        return True
+    unread = tail is None or tail.filled_at is None
+    return unread and request.created_at > _silent_since()
+
+
+def _silent_since() -> datetime:
+    return timezone.now() - timedelta(seconds=SILENT_S)
+
+
 def _state(tail: LogTail | None, request: LogRequest | None) -> tuple[str, str]:
     """Tone and sentence; nothing to say about a log that is read as it should be."""
     if request is None:
         return "idle", _("Nobody has asked the host for this log in the last minute.")
-    silent = timezone.now() - timedelta(seconds=SILENT_S)
+    silent = _silent_since()
     if tail is None or tail.filled_at is None:
         return _unread(waiting=request.created_at > silent)
     if tail.problem:

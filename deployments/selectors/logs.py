@@ -18,6 +18,7 @@ from deployments.models import (
     LogRun,
     LogTail,
     Release,
+    ReleaseState,
     Replica,
     ReplicaState,
 )
@@ -29,13 +30,14 @@ from deployments.selectors.log_lines import (
     ShownLines,
     shown_lines,
 )
-from deployments.selectors.log_notices import Notice, notices
+from deployments.selectors.log_notices import Notice, is_awaited, notices
 from deployments.selectors.texts import listed, role_name
 
 MERGED, SIDE_BY_SIDE = "merged", "side"
 MOST_CHOICES = 40
 SMALL_TAIL_LINES = 12
 EVERYTHING = LogFilter()
+WENT_WRONG = (ReleaseState.FAILED, ReleaseState.BLOCKED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +62,8 @@ class Pane:
     """The logs of one or several replicas, in order of time.
 
     ``cursor`` names the last line of each tail, ``stamp`` changes whenever anything else does.
-    ``whole`` says that the lines replace those that the page has.
+    ``whole`` says that the lines replace those that the page has, ``waits`` that a log was not read
+    yet and will be soon.
     """
 
     replicas: tuple[Replica, ...]
@@ -72,6 +75,7 @@ class Pane:
     timed_out: bool
     cursor: str
     stamp: str
+    waits: bool
     whole: bool = True
 
     @property
@@ -141,11 +145,17 @@ def log_choices(row: Deployment) -> list[Replica]:
 
 
 def in_focus(replicas: Iterable[Replica]) -> Replica | None:
-    """The replica that people look at first: one that is not ready yet, never a router."""
+    """The replica that people look at first: one that ended or is not ready, never a router."""
     order = {Role.ROUTER: 2, Role.PREFILL: 1}
     return min(
         (one for one in replicas if one.container_id),
-        key=lambda one: (order.get(Role(one.role), 0), one.ready, one.rank),
+        key=lambda one: (
+            one.role == Role.ROUTER,
+            one.state != ReplicaState.EXITED,
+            order.get(Role(one.role), 0),
+            one.ready,
+            one.rank,
+        ),
         default=None,
     )
 
@@ -175,16 +185,26 @@ def log_increment(query: LogQuery, cursor: str, stamp: str) -> Pane | None:
     return _pane(query.replicas, query, tails, asked, _seen(cursor))
 
 
+def has_tail(release: Release) -> bool:
+    """Whether the page of a release shows the end of a log: while it goes on, or to say why not."""
+    return release.state in {*CHANGING_STATES, *WENT_WRONG}
+
+
 def release_tail(release: Release) -> ReleaseTail:
-    """The last lines of the replica in focus while a release goes on."""
-    following = release.state in CHANGING_STATES
+    """The last lines of the replica in focus while a release goes on, or after it went wrong.
+
+    What went wrong is read once; a host that does not answer then is not asked for ever.
+    """
     focus = in_focus(release.replicas.select_related("host", "release"))
     panes = log_panes(LogQuery(replicas=(focus,))) if focus else ()
+    pane = panes[0] if panes else None
+    waits = focus is not None and pane is not None and pane.waits
     return ReleaseTail(
         release=release,
         focus=focus,
-        following=following,
-        pane=panes[0] if panes else None,
+        following=release.state in CHANGING_STATES
+        or (release.state in WENT_WRONG and waits),
+        pane=pane,
     )
 
 
@@ -236,6 +256,7 @@ def _pane(
         timed_out=found.timed_out,
         cursor=",".join(f"{tail.request_id.hex}.{tail.newest}" for _one, tail in held),
         stamp=_stamp(replicas, tails, asked),
+        waits=any(is_awaited(tails.get(one.pk), asked.get(one.pk)) for one in replicas),
         whole=whole,
     )
 

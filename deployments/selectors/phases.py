@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
 from deployments.models import CHANGING_STATES, Release, ReleaseEvent, ReleaseState
 from deployments.selectors.texts import say
 
@@ -17,6 +20,22 @@ STEPS_OF: dict[ReleaseState, tuple[str, ...]] = {
 ORDER = (ReleaseState.QUEUED, *STEPS_OF)
 _PHASE_OF = {step: phase for phase, steps in STEPS_OF.items() for step in steps}
 NOTES_A_PHASE = 3
+_STEP_NAMES: dict[str, Promise] = {
+    "VALIDATE": _("Check approval and hosts"),
+    "BOOK": _("Book devices and ports"),
+    "PULL": _("Get the image"),
+    "STOP_OLD": _("Stop what ran before"),
+    "CREATE": _("Create the container"),
+    "START": _("Start the container"),
+    "WAIT_READY": _("Wait until it answers"),
+    "SMOKE": _("Verify what it serves"),
+    "SWITCH": _("Take over"),
+    "REMOVE_OLD": _("Remove what ran before"),
+    "STOP": _("Stop the container"),
+    "REMOVE": _("Remove the container"),
+    "UNDO": _("Undo the release"),
+    "RESTORE_OLD": _("Put back what ran before"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +67,11 @@ class Pull:
     def share(self) -> float | None:
         """The part that is here, from 0 to 1."""
         return min(1.0, self.done / self.total) if self.total else None
+
+
+def step_name(step: str) -> str:
+    """A step of the journal in words; a code that is none of ours stays as it is."""
+    return str(_STEP_NAMES.get(step, step))
 
 
 def phases(

@@ -17,6 +17,7 @@ from deployments.models import (
     RequestState,
     Standing,
 )
+from deployments.models.release import STOPPED
 from deployments.planning.plan import Severity
 from deployments.telemetry.advice import Verdict
 
@@ -86,24 +87,29 @@ STATUSES: Mapping[str, Mapping[str, Status]] = {
             Reachability.DIFFERENT_ENGINE: BAD,
         }
     ),
-    "replica": _choices(
-        {
-            ReplicaState.PLANNED: IDLE,
-            ReplicaState.CREATED: NOW,
-            ReplicaState.RUNNING: GOOD,
-            ReplicaState.EXITED: BAD,
-            ReplicaState.REMOVED: IDLE,
-            ReplicaState.UNKNOWN: ATTENTION,
-        }
-    ),
-    "event": _choices(
-        {
-            EventKind.INTENT: NOW,
-            EventKind.DONE: GOOD,
-            EventKind.FAILED: BAD,
-            EventKind.NOTE: IDLE,
-        }
-    ),
+    "replica": {
+        **_choices(
+            {
+                ReplicaState.PLANNED: IDLE,
+                ReplicaState.CREATED: NOW,
+                ReplicaState.RUNNING: GOOD,
+                ReplicaState.EXITED: BAD,
+                ReplicaState.REMOVED: IDLE,
+                ReplicaState.UNKNOWN: ATTENTION,
+            }
+        ),
+        STOPPED: Status(tone=IDLE, label=ReleaseState.STOPPED.label),
+    },
+    "event": {
+        **_choices(
+            {
+                EventKind.DONE: GOOD,
+                EventKind.FAILED: BAD,
+                EventKind.NOTE: IDLE,
+            }
+        ),
+        EventKind.INTENT.value: Status(tone=NOW, label=_("Begins")),
+    },
     "severity": _named(
         {
             Severity.ERROR: (BAD, _("Error")),

@@ -2,9 +2,11 @@
 
 from django import template
 
+from deployments.selectors.phases import step_name
 from deployments.selectors.texts import listed, role_name, say
 
 register = template.Library()
 register.filter("listed", listed)
 register.filter("role_name", role_name)
 register.filter("say", say)
+register.filter("step_name", step_name)

@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from deployments.forms.releases import ActForm, new_key
-from deployments.models import CHANGING_STATES, Command, Release, User
-from deployments.selectors.logs import release_tail
+from deployments.models import Command, Release, User
+from deployments.selectors.logs import has_tail, release_tail
 from deployments.selectors.releases import (
     release_page,
     releases_for,
@@ -109,7 +109,7 @@ def _page(
     context = {
         "page": page,
         "progress": page.progress,
-        "tail": release_tail(row) if row.state in CHANGING_STATES else None,
+        "tail": release_tail(row) if has_tail(row) else None,
         "key": new_key(),
         "error": error,
     }

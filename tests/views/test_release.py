@@ -16,8 +16,10 @@ from deployments.models import (
     Release,
     ReleaseState,
     Replica,
+    ReplicaState,
     User,
 )
+from deployments.services.rollout.journal import Step
 from tests.factories import CommandFactory, DeploymentFactory, ReleaseEventFactory
 from tests.plan_rows import released, stored
 from tests.plan_values import plan_value
@@ -241,3 +243,37 @@ def test_takes_few_queries(as_alice: Client, release: Release, path: str) -> Non
     for sequence in range(1, 30):
         ReleaseEventFactory.create(release=release, sequence=sequence, step="PULL")
     assert queries_for(as_alice, f"/releases/{release.pk}/{path}") <= 12
+
+
+@pytest.mark.parametrize(
+    ("state", "code", "word"),
+    [
+        (ReleaseState.STOPPED, 0, "Stopped"),
+        (ReleaseState.STOPPED, 137, "Stopped"),
+        (ReleaseState.CANCELLED, 143, "Stopped"),
+        (ReleaseState.STOPPED, 1, "Exited"),
+        (ReleaseState.LIVE, 0, "Exited"),
+        (ReleaseState.FAILED, 0, "Exited"),
+    ],
+)
+def test_a_container_that_obeyed_is_not_shown_as_a_fault(
+    state: ReleaseState, code: int, word: str, as_alice: Client, release: Release
+) -> None:
+    put_in(release, state)
+    release.replicas.update(state=ReplicaState.EXITED, exit_code=code)
+    page = parsed(as_alice.get(f"/releases/{release.pk}/"))
+    shown = page.select_one(".side tbody td .tone")
+    assert shown is not None
+    assert word in shown.get_text()
+    assert ("bad" in shown["class"]) == (word == "Exited")
+
+
+def test_the_journal_says_its_steps_in_words(
+    as_alice: Client, release: Release
+) -> None:
+    for number, step in enumerate(Step, start=100):
+        ReleaseEventFactory.create(release=release, sequence=number, step=step)
+    page = parsed(as_alice.get(f"/releases/{release.pk}/"))
+    cells = page.select(f"#journal-{release.pk} tbody td[title]")
+    assert {cell["title"] for cell in cells} >= {step.value for step in Step}
+    assert not [cell for cell in cells if str(cell["title"]) in cell.get_text()]

@@ -1,7 +1,10 @@
 """The small tail on the page of a release: the replica in focus, while the release goes on."""
 
+from datetime import timedelta
+
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from deployments.models import (
     CHANGING_STATES,
@@ -9,6 +12,7 @@ from deployments.models import (
     LogRequest,
     Release,
     ReleaseState,
+    ReplicaState,
     User,
 )
 from deployments.selectors.logs import in_focus
@@ -68,7 +72,7 @@ def test_without_scripts_asking_leads_back_to_the_release(
 
 
 @pytest.mark.parametrize("state", list(ReleaseState))
-def test_the_tail_stands_on_the_page_while_the_release_goes_on(
+def test_the_tail_stands_on_the_page_while_the_release_goes_on_or_has_failed(
     state: ReleaseState, as_alice: Client, release: Release
 ) -> None:
     live_at = release.created_at if state == ReleaseState.LIVE else None
@@ -76,19 +80,52 @@ def test_the_tail_stands_on_the_page_while_the_release_goes_on(
         state=state, cause="It failed.", live_at=live_at
     )
     page = parsed(as_alice.get(f"/releases/{release.pk}/"))
-    assert bool(page.select(f"#tail-{release.pk}")) == (state in CHANGING_STATES)
+    shown = {*CHANGING_STATES, ReleaseState.FAILED, ReleaseState.BLOCKED}
+    assert bool(page.select(f"#tail-{release.pk}")) == (state in shown)
 
 
-def test_a_final_release_is_not_asked_for_any_more(
-    as_alice: Client, release: Release
-) -> None:
+def fail(release: Release) -> str:
+    """Let a release fail; returns the address of its tail."""
     Release.objects.filter(pk=release.pk).update(
         state=ReleaseState.FAILED, cause="It failed."
     )
-    part = parsed(as_alice.post(f"/releases/{release.pk}/tail/", headers=HTMX))
-    form = part.select_one("form")
+    return f"/releases/{release.pk}/tail/"
+
+
+def test_the_log_of_a_failed_release_is_read_once(
+    as_alice: Client, release: Release
+) -> None:
+    path = fail(release)
+    replica = release.replicas.get()
+    page = parsed(as_alice.get(f"/releases/{release.pk}/"))
+    assert attribute(page, f"#tail-{release.pk}", "hx-trigger") == "every 2s"
+    as_alice.post(path, headers=HTMX)
+    assert LogRequest.objects.get().replica == replica
+    LogRequest.objects.all().delete()
+    tail_with(replica, INFO.format(1))
+    form = parsed(as_alice.post(path, headers=HTMX)).select_one("form")
     assert form is not None
     assert "hx-trigger" not in form.attrs
+    assert INFO.format(1) in form.get_text()
+
+
+def test_a_failed_release_gives_up_on_a_log_that_nobody_reads(
+    as_alice: Client, release: Release
+) -> None:
+    path = fail(release)
+    as_alice.post(path, headers=HTMX)
+    LogRequest.objects.update(created_at=timezone.now() - timedelta(minutes=1))
+    form = parsed(as_alice.post(path, headers=HTMX)).select_one("form")
+    assert form is not None
+    assert "hx-trigger" not in form.attrs
+    assert "No worker has read this log yet" in form.get_text()
+
+
+def test_a_stopped_release_is_not_asked_for_any_more(
+    as_alice: Client, release: Release
+) -> None:
+    Release.objects.filter(pk=release.pk).update(state=ReleaseState.STOPPED)
+    as_alice.post(f"/releases/{release.pk}/tail/", headers=HTMX)
     assert not LogRequest.objects.exists()
 
 
@@ -114,6 +151,8 @@ def test_focus_is_on_what_is_not_ready_and_never_on_a_router(release: Release) -
         )
     ]
     assert in_focus(rows) == rows[3]
+    rows[1].state = ReplicaState.EXITED
+    assert in_focus(rows) == rows[1]
     assert in_focus([]) is None
 
 
