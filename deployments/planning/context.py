@@ -6,6 +6,7 @@ from deployments.planning.catalog import Checkpoint, Drafter, TargetModel
 from deployments.planning.counts import Count
 from deployments.planning.engines.profile import EngineProfile
 from deployments.planning.engines.speculative import SpeculativeConfig
+from deployments.planning.measured import Measured
 from deployments.planning.methods import Method
 from deployments.planning.plan import Decision, PlannedReplica, Role, RoleMemory
 from deployments.planning.platforms.platform import Beyond, Platform
@@ -78,6 +79,7 @@ class PlanContext:
     troubles: tuple[HostTrouble, ...] = ()
     beyond: tuple[Beyond, ...] = ()
     memory: tuple[RoleMemory, ...] = ()
+    measured: tuple[Measured, ...] = ()
 
     def role(self, wanted: Role) -> RoleSettings | None:
         """Return the settings of a role, ``None`` when the plan has no such role."""

@@ -1,9 +1,10 @@
 """What speculation is expected to bring a role, in the form that a plan stores."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from deployments.planning.catalog import Drafter, TargetModel
 from deployments.planning.errors import PlanningError
+from deployments.planning.measured import Measured
 from deployments.planning.methods import Method
 from deployments.planning.plan import Gain, GainPoint, Role
 from deployments.planning.revision import Workload
@@ -14,11 +15,18 @@ from deployments.planning.speedup.accelerators import (
     usual_accelerator,
 )
 from deployments.planning.speedup.benefit import CountBenefit
+from deployments.planning.speedup.here import (
+    acceptance_here,
+    calibration_by,
+    nearest_pair,
+    newest_acceptance,
+)
 from deployments.planning.speedup.prediction import (
     USUAL_CONCURRENCY,
     Question,
     SpeedPoint,
     benefit_by_count,
+    case_of_question,
     predict,
 )
 from deployments.planning.speedup.priors import assumed_acceptance
@@ -37,7 +45,8 @@ USUAL_QUANTISATION = "bf16"
 class Situation:
     """One instance of the role that writes replies, and its share of the work.
 
-    ``quantisation`` is the checkpoint's, ``concurrency`` the requests that one instance serves.
+    ``quantisation`` is the checkpoint's, ``concurrency`` the requests that one instance serves,
+    ``instances`` how many of them the deployment has. ``measured`` was seen on the deployment itself.
     """
 
     model: TargetModel
@@ -48,6 +57,8 @@ class Situation:
     data_parallel_size: int
     workload: Workload
     concurrency: int
+    instances: int = 1
+    measured: tuple[Measured, ...] = ()
 
 
 def expected_gain(
@@ -63,6 +74,8 @@ def expected_gain(
     if question is None:
         return None
     found = predict(question)
+    seen, pair = _measurements(situation, method)
+    used = [seen, pair if question.calibration is not None else None]
     turning = found.break_even
     return Gain(
         method=method.value,
@@ -79,6 +92,7 @@ def expected_gain(
         source=found.source,
         sentence=found.sentence,
         warnings=found.warnings,
+        measured=tuple(dict.fromkeys(one for one in used if one is not None)),
     )
 
 
@@ -106,7 +120,8 @@ def _question(
         return None
     apart = situation.role is Role.DECODE
     work = situation.workload
-    return Question(
+    seen, pair = _measurements(situation, method)
+    question = Question(
         shape=shape,
         serving=Serving(
             accelerator=accelerator_of(situation.host),
@@ -119,10 +134,27 @@ def _question(
             eager_drafter=draft_eager,
         ),
         method=method,
-        acceptance=assumed_acceptance(method),
+        acceptance=acceptance_here(seen) if seen else assumed_acceptance(method),
         num_speculative_tokens=count,
         concurrency=tuple(sorted({*USUAL_CONCURRENCY, situation.concurrency})),
         drafter=drafter_shape(method, drafter),
+    )
+    case = case_of_question(question) if pair is not None else None
+    if pair is None or case is None:
+        return question
+    calibration = calibration_by(pair, case, situation.instances)
+    return replace(question, calibration=calibration)
+
+
+def _measurements(
+    situation: Situation, method: Method
+) -> tuple[Measured | None, Measured | None]:
+    """What was seen of this method here: its newest acceptance, and the pair to correct by."""
+    measured, model = situation.measured, situation.model.key
+    load = situation.concurrency * situation.instances
+    return (
+        newest_acceptance(measured, model, method),
+        nearest_pair(measured, model, method, load),
     )
 
 

@@ -7,6 +7,7 @@ from deployments.planning.canonical import Json, digest_of
 from deployments.planning.container import ContainerSpec
 from deployments.planning.documents import from_document, to_document
 from deployments.planning.errors import PlanningError
+from deployments.planning.measured import Measured
 from deployments.planning.text import Text, text
 
 SCHEMA_VERSION = 1
@@ -189,6 +190,8 @@ class Gain:
     ``concurrency`` is what the workload brings to one instance. ``tokens_per_step`` is in thousandths. ``kind`` is ``measured``, ``published`` or ``assumed``.
     ``break_even`` is the highest concurrency that still pays (0 for none, ``None`` for unknown or
     beyond 4096), with the range in which half of the measurements are expected to turn.
+    ``measured`` is what was seen on the deployment itself and went into it; the document leaves it
+    out where there is nothing.
     """
 
     method: str
@@ -205,6 +208,7 @@ class Gain:
     source: Text
     sentence: Text
     warnings: tuple[Text, ...]
+    measured: tuple[Measured, ...] = ()
 
     def at(self, concurrency: int) -> GainPoint | None:
         """The point of that concurrency."""
@@ -266,6 +270,9 @@ class Plan:
         for name in ("memory", "gain"):
             if not document[name]:
                 del document[name]
+        gain = document.get("gain")
+        if isinstance(gain, dict) and not gain["measured"]:
+            del gain["measured"]
         replicas = document["replicas"]
         for replica in replicas if isinstance(replicas, list) else ():
             if isinstance(replica, dict):

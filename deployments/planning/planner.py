@@ -21,6 +21,7 @@ from deployments.planning.engines.profile import (
 from deployments.planning.errors import PlanningError
 from deployments.planning.expectation import Situation, expected_gain
 from deployments.planning.features import features_for, with_features
+from deployments.planning.measured import Measured
 from deployments.planning.methods import Method
 from deployments.planning.plan import Gain, Plan, Role
 from deployments.planning.platforms import PLATFORMS, PRACTICE, find_platform
@@ -41,16 +42,19 @@ ROLE_ORDER = tuple(Role)
 DEFAULT_MODEL_ROOT = 1
 
 
-def make_plan(
+def make_plan(  # noqa: PLR0913 - everything that a plan is a function of
     spec: RevisionSpec,
     model: TargetModel,
     hosts: Sequence[HostSnapshot],
     settings: ClusterSettings,
     engines: Sequence[EngineProfile] = (),
+    *,
+    measured: Sequence[Measured] = (),
 ) -> Plan:
     """Plan a revision. The same inputs in any order give the same bytes.
 
-    ``engines`` are profiles that people made, for a revision whose engine names one.
+    ``engines`` are profiles that people made, for a revision whose engine names one. ``measured``
+    was seen on the deployment itself, and corrects what the plan predicts.
 
     Raises:
         PlanningError: a host, checkpoint, engine, method or drafter is unknown, the roles do not fit
@@ -97,6 +101,7 @@ def make_plan(
         method=method,
         drafter=find_drafter(asked, method) if method is not None else None,
         hosts=used,
+        measured=tuple(measured),
     )
     used_names = {host.name for host in used}
     digests = sorted(
@@ -317,6 +322,8 @@ def _gain(context: PlanContext) -> Gain | None:
             data_parallel_size=layout.data_parallel_size,
             workload=context.spec.workload,
             concurrency=-(-context.spec.workload.concurrency // layout.instances),
+            instances=layout.instances,
+            measured=context.measured,
         ),
         context.method,
         speculative.num_speculative_tokens,

@@ -13,6 +13,7 @@ from deployments.planning.expectation import (
     expected_benefits,
     expected_gain,
 )
+from deployments.planning.measured import Measured
 from deployments.planning.methods import Method
 from deployments.planning.plan import Gain, Plan, Role
 from deployments.planning.revision import RevisionSpec
@@ -69,9 +70,15 @@ def gain_figures(gain: Gain | None) -> GainFigures | None:
 
 
 def situation_of(
-    plan: Plan, entry: CatalogEntry, hosts: Sequence[HostSnapshot]
+    plan: Plan,
+    entry: CatalogEntry,
+    hosts: Sequence[HostSnapshot],
+    measured: Sequence[Measured] = (),
 ) -> Situation | None:
-    """Where a plan's replies are written; ``None`` for practice and for hosts that are not known."""
+    """Where a plan's replies are written; ``None`` for practice and for hosts that are not known.
+
+    ``measured`` is what was seen on the deployment itself.
+    """
     writing = next(
         (one for one in reversed(plan.replicas) if one.role is not Role.ROUTER), None
     )
@@ -97,6 +104,8 @@ def situation_of(
         data_parallel_size=memory.data_parallel_size,
         workload=workload,
         concurrency=-(-workload.concurrency // max(1, len(heads))),
+        instances=max(1, len(heads)),
+        measured=tuple(measured),
     )
 
 
@@ -113,10 +122,13 @@ def method_gain(
 
 
 def planned_counts(
-    plan: Plan, entry: CatalogEntry, hosts: Sequence[HostSnapshot]
+    plan: Plan,
+    entry: CatalogEntry,
+    hosts: Sequence[HostSnapshot],
+    measured: Sequence[Measured] = (),
 ) -> tuple[CountLine, ...]:
     """What each count of the planned method brings; nothing where nothing is predicted."""
-    place, gain = situation_of(plan, entry, hosts), plan.gain
+    place, gain = situation_of(plan, entry, hosts, measured), plan.gain
     if place is None or gain is None:
         return ()
     drafter = entry.drafter(plan.decision.drafter) if plan.decision.drafter else None

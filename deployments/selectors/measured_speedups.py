@@ -2,7 +2,7 @@
 
 import uuid
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -54,7 +54,15 @@ def measured_speedups(user: User) -> tuple[MeasuredSpeedup, ...]:
         .filter(deployment__isnull=False, revision__isnull=False)
         .select_related("deployment__cluster")[:MOST_READ]
     )
-    devices = _devices({_cluster(row) for row in rows})
+    return speedups_of(rows, _devices({_cluster(row) for row in rows}))
+
+
+def speedups_of(
+    rows: Sequence[BenchmarkResult],
+    devices: Mapping[uuid.UUID | None, str] | None = None,
+) -> tuple[MeasuredSpeedup, ...]:
+    """The same of these results, newest first; ``devices`` is the kind of device by cluster."""
+    kinds = devices or {}
     by_deployment: dict[uuid.UUID | None, list[BenchmarkResult]] = defaultdict(list)
     for row in rows:
         by_deployment[row.deployment_id].append(row)
@@ -64,7 +72,7 @@ def measured_speedups(user: User) -> tuple[MeasuredSpeedup, ...]:
         plain = [row for row in several if not any(r.speculation for r in runs[row.pk])]
         for row in several:
             if plain and row not in plain:
-                found += _pair(plain[0], row, runs, devices.get(_cluster(row)))
+                found += _pair(plain[0], row, runs, kinds.get(_cluster(row)))
     return tuple(sorted(found, key=lambda one: one.measured_at, reverse=True))
 
 

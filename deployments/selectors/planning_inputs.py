@@ -1,8 +1,9 @@
 """Rows of the fleet and the catalog as the values that planning takes."""
 
 from collections.abc import Iterable
+from copy import copy
 
-from django.db.models import Prefetch
+from django.db.models import Prefetch, prefetch_related_objects
 
 from deployments.models import Booking, Cluster, Host, TargetModel
 from deployments.planning.catalog import TargetModel as CatalogEntry
@@ -34,23 +35,35 @@ def cluster_settings(cluster: Cluster | None) -> ClusterSettings:
 
 
 def host_snapshots(
-    hosts: Iterable[Host], *, except_deployment: str | None = None
+    hosts: Iterable[Host],
+    *,
+    except_deployment: str | None = None,
+    just_read: bool = False,
 ) -> tuple[HostSnapshot, ...]:
-    """The hosts as decision inputs, in two queries for any number of them.
+    """The hosts as decision inputs, in three queries for any number of them.
 
     Devices and ports booked by ``except_deployment`` (a name on the same cluster) count as free:
-    its next release takes them over.
+    its next release takes them over. Hosts that this request has just read itself are not read
+    again, only their devices and bookings.
     """
-    ids = [host.pk for host in hosts]
     held = Booking.objects.filter(released_at=None).select_related(
         "replica__release__deployment"
     )
     rows = (
-        Host.objects.filter(pk__in=ids)
-        .prefetch_related("devices", Prefetch("bookings", queryset=held))
-        .order_by("name")
+        [_unread(host) for host in hosts]
+        if just_read
+        else list(Host.objects.filter(pk__in=[host.pk for host in hosts]))
     )
+    rows.sort(key=lambda host: host.name)
+    prefetch_related_objects(rows, "devices", Prefetch("bookings", queryset=held))
     return tuple(_snapshot(row, except_deployment) for row in rows)
+
+
+def _unread(host: Host) -> Host:
+    """The row without the devices and bookings that somebody may have read with it."""
+    row = copy(host)
+    vars(row).pop("_prefetched_objects_cache", None)
+    return row
 
 
 def _snapshot(host: Host, except_deployment: str | None) -> HostSnapshot:

@@ -12,6 +12,7 @@ from deployments.planning.engines.definition import ENGINES
 from deployments.planning.engines.lives import method_lives
 from deployments.planning.errors import PlanningError
 from deployments.planning.expectation import Situation
+from deployments.planning.measured import Measured
 from deployments.planning.methods import FACTS, Method, MethodFacts, Need
 from deployments.planning.plan import Decision, MethodVerdict, Plan, Role
 from deployments.planning.snapshot import HostSnapshot
@@ -48,19 +49,22 @@ class Comparison:
     rows: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-def method_cards(
+def method_cards(  # noqa: PLR0913 - two plans, and what they were made from
     plan: Plan,
     undecided: Plan,
     entry: CatalogEntry,
     asked: str,
     hosts: Sequence[HostSnapshot] = (),
+    *,
+    measured: Sequence[Measured] = (),
 ) -> list[MethodCard]:
     """Cards best first, off after the open ones, closed ones last.
 
     ``undecided`` is the plan that the decision tree makes by itself; ``asked`` is what the person
-    chose, ``auto`` for the tree's own answer. Without ``hosts`` nothing is predicted.
+    chose, ``auto`` for the tree's own answer. Without ``hosts`` nothing is predicted; ``measured``
+    on the deployment itself corrects what is.
     """
-    place = situation_of(undecided, entry, hosts)
+    place = situation_of(undecided, entry, hosts, measured)
     cards = [
         replace(
             _card(one, plan, undecided, entry, asked), gain=_gain(one, entry, place)

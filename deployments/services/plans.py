@@ -23,11 +23,13 @@ from deployments.models import (
 from deployments.planning.canonical import canonical_json
 from deployments.planning.catalog import TargetModel as CatalogEntry
 from deployments.planning.documents import to_document
+from deployments.planning.measured import Measured
 from deployments.planning.plan import Plan as PlanValue
 from deployments.planning.planner import make_plan
 from deployments.planning.revision import RevisionSpec
 from deployments.planning.snapshot import ClusterSettings, HostSnapshot
 from deployments.selectors.engine_profiles import own_profiles_for
+from deployments.selectors.measured_here import measured_here
 from deployments.selectors.planning_inputs import (
     catalog_entry,
     cluster_settings,
@@ -58,12 +60,16 @@ def next_revision_number(cluster: Cluster, name: str) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanningGround:
-    """What revisions are planned against; several can be planned on one reading of the fleet."""
+    """What revisions are planned against; several can be planned on one reading of the fleet.
+
+    ``measured`` was seen on the deployment itself.
+    """
 
     number: int
     model: CatalogEntry
     hosts: tuple[HostSnapshot, ...]
     settings: ClusterSettings
+    measured: tuple[Measured, ...] = ()
 
     def plan(self, spec: RevisionSpec) -> PlanValue:
         """Plan the revision under this ground's number.
@@ -73,20 +79,33 @@ class PlanningGround:
         """
         numbered = replace(spec, number=self.number)
         engines = own_profiles_for(spec.engine)
-        return make_plan(numbered, self.model, self.hosts, self.settings, engines)
+        return make_plan(
+            numbered,
+            self.model,
+            self.hosts,
+            self.settings,
+            engines,
+            measured=self.measured,
+        )
 
 
-def ground_on_cluster(inputs: PlanInputs, name: str) -> PlanningGround:
-    """Read what the next revision of the deployment ``name`` is planned against, in four queries.
+def ground_on_cluster(
+    inputs: PlanInputs, name: str, *, just_read: bool = False
+) -> PlanningGround:
+    """Read what the next revision of the deployment ``name`` is planned against, in six queries.
+
+    One less where this request has ``just_read`` the hosts itself.
 
     Raises:
         PlanningError: the catalog entry cannot be read.
     """
+    number = next_revision_number(inputs.cluster, name)
     return PlanningGround(
-        number=next_revision_number(inputs.cluster, name),
+        number=number,
         model=catalog_entry(inputs.model),
-        hosts=host_snapshots(inputs.hosts, except_deployment=name),
+        hosts=host_snapshots(inputs.hosts, except_deployment=name, just_read=just_read),
         settings=cluster_settings(inputs.cluster),
+        measured=measured_here(inputs.cluster, name) if number > 1 else (),
     )
 
 
@@ -144,7 +163,7 @@ def _submit(
     if value.digest != shown_digest:
         raise PlanStaleError(
             _(
-                "The fleet or the catalog changed since this plan was shown. "
+                "The fleet, the catalog or what is measured here changed since this plan was shown. "
                 "Look at the new plan and submit that."
             )
         )

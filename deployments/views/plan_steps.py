@@ -138,7 +138,8 @@ def method_step(user: User, draft: Draft) -> Context:
         return {"cards": []}
     asked = str(draft.form.value("method") or "auto")
     hosts = draft.ground.hosts if draft.ground else ()
-    cards = method_cards(draft.plan, undecided, entry, asked, hosts)
+    measured = draft.ground.measured if draft.ground else ()
+    cards = method_cards(draft.plan, undecided, entry, asked, hosts, measured=measured)
     pins = pinned_methods(draft.form.cleaned_data.get("pin") or ())
     return {
         "cards": cards,
@@ -248,8 +249,9 @@ def count_context(draft: Draft) -> Context:
     if draft.step is not Step.DETAILS or plan is None or entry is None:
         return {"counts": ()}
     hosts = draft.ground.hosts if draft.ground else ()
+    measured = draft.ground.measured if draft.ground else ()
     return {
-        "counts": planned_counts(plan, entry, hosts),
+        "counts": planned_counts(plan, entry, hosts, measured),
         "asked": plan.gain.concurrency if plan.gain else 0,
     }
 

@@ -228,12 +228,14 @@ def test_impossible_measurements_are_refused(
         calibrate(case(question()), observation)
 
 
-def test_a_calibrated_deployment_has_a_band_at_any_load() -> None:
+def test_a_calibrated_deployment_has_a_band_as_far_as_it_was_measured() -> None:
     asked = replace(
-        question(concurrency=(128,)),
-        calibration=Calibration(factor=0.9, source="a test"),
+        question(concurrency=(128, 256)),
+        calibration=Calibration(factor=0.9, source="a test", concurrency=128),
     )
-    assert predict(asked).curve[0].low is not None
+    found = predict(asked)
+    assert [point.low is None for point in found.curve] == [False, True]
+    assert found.measured_up_to == 128
 
 
 def test_the_answer_is_json_with_the_promised_keys() -> None:

@@ -145,7 +145,7 @@ def _inputs(form: WizardForm) -> PlanInputs | None:
 
 def _ground(form: WizardForm, inputs: PlanInputs | None, name: str) -> PlanningGround:
     if inputs is not None:
-        return ground_on_cluster(inputs, name)
+        return ground_on_cluster(inputs, name, just_read=True)
     if form.entry is None or form.cleaned_data.get("place") == CLUSTER:
         raise PlanningError(text("Choose a model and the hosts first."))
     return PlanningGround(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from deployments.planning.errors import PlanningError
 from deployments.planning.speedup.acceptance import Acceptance
 from deployments.planning.speedup.cost import Case
-from deployments.planning.text import text
+from deployments.planning.text import Text, text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,10 +34,12 @@ class Calibration:
     """Measured over predicted speed-up of one observation: a factor on every other prediction.
 
     It stands for what the model cannot see: kernels, engine version, the host's processor.
+    ``concurrency`` is the load of one instance that was measured.
     """
 
     factor: float
-    source: str
+    source: Text | str
+    concurrency: int
 
 
 def calibrate(case: Case, observation: Observation) -> Calibration:
@@ -52,10 +54,31 @@ def calibrate(case: Case, observation: Observation) -> Calibration:
                 "A measured time per output token must be above 0 ms; leave it out if unknown."
             )
         )
-    count, length = (
-        observation.num_speculative_tokens,
-        observation.mean_acceptance_length,
+    return calibrate_ratio(
+        case,
+        concurrency=observation.concurrency,
+        num_speculative_tokens=observation.num_speculative_tokens,
+        speedup=observation.speedup,
+        mean_acceptance_length=observation.mean_acceptance_length,
+        source=observation.source,
     )
+
+
+def calibrate_ratio(  # noqa: PLR0913 - one pair of measurements is six facts
+    case: Case,
+    *,
+    concurrency: int,
+    num_speculative_tokens: int,
+    speedup: float,
+    mean_acceptance_length: float,
+    source: Text | str,
+) -> Calibration:
+    """Return the correction by a measured speed-up and the acceptance length it was reached with.
+
+    Raises:
+        PlanningError: the acceptance length is impossible.
+    """
+    count, length = num_speculative_tokens, mean_acceptance_length
     if not 1 <= length <= count + 1:
         raise PlanningError(
             text(
@@ -66,9 +89,9 @@ def calibrate(case: Case, observation: Observation) -> Calibration:
                 length=f"{length:g}",
             )
         )
-    predicted = case.cost(observation.concurrency, count).speedup(length)
+    predicted = case.cost(concurrency, count).speedup(length)
     return Calibration(
-        factor=observation.speedup / predicted, source=observation.source
+        factor=speedup / predicted, source=source, concurrency=concurrency
     )
 
 

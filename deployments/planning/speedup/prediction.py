@@ -73,7 +73,7 @@ class SpeedPrediction:
 
     ``draft_cost`` is drafting one token over a plain step at the lowest concurrency, ``None`` with
     an unknown device; ``seed_formula`` uses it. ``measured_up_to`` is the highest concurrency of
-    published measurements of such cases, 0 without any.
+    measurements of such cases, published or made here, 0 without any.
     """
 
     expected_tokens_per_step: float
@@ -113,7 +113,7 @@ class _Speedups:
 def predict(question: Question) -> SpeedPrediction:
     """Predict tokens per step and speed-up; without the device's figures only the tokens."""
     fit = shipped_fit()
-    case = _case(question)
+    case = case_of_question(question)
     speedups = _Speedups(question, case) if case else None
     band = _band(question, fit)
     count = question.num_speculative_tokens
@@ -132,7 +132,7 @@ def predict(question: Question) -> SpeedPrediction:
         band=band,
         kind=_kind(question),
         source=_source(question, fit),
-        measured_up_to=covered(question.shape, question.serving, question.method),
+        measured_up_to=_reach(question),
         sentence=_sentence(question, case, turning),
         warnings=warnings(
             question.shape, question.serving, question.method, question.concurrency[-1]
@@ -144,6 +144,13 @@ def _band(question: Question, fit: Fit) -> Band:
     if question.calibration is not None:
         return fit.bands["calibrated"]
     return fit.bands["mixture" if question.shape.mixture else "dense"]
+
+
+def _reach(question: Question) -> int:
+    """Up to which concurrency measurements resemble this case, those made here included."""
+    reach = covered(question.shape, question.serving, question.method)
+    here = question.calibration.concurrency if question.calibration else 0
+    return max(reach, here)
 
 
 def _point(
@@ -160,8 +167,8 @@ def _point(
         )
     count = question.num_speculative_tokens
     value = speedups.at(concurrency, count)
-    reach = covered(question.shape, question.serving, question.method)
-    known = concurrency <= reach or question.calibration is not None
+    reach = _reach(question)
+    known = concurrency <= reach
     return SpeedPoint(
         concurrency=concurrency,
         speedup=value,
@@ -191,14 +198,15 @@ def _best(
 
 def benefit_by_count(question: Question, concurrency: int) -> tuple[CountBenefit, ...]:
     """Return what each num_speculative_tokens brings with so many sequences at once."""
-    case = _case(question)
+    case = case_of_question(question)
     counts = _counts(question)
     return benefits(
         case, question.acceptance, counts, concurrency, question.calibration
     )
 
 
-def _case(question: Question) -> Case | None:
+def case_of_question(question: Question) -> Case | None:
+    """Return the case of a question, ``None`` where a figure of the device is unknown."""
     return case_of(
         question.shape,
         question.serving,
@@ -282,7 +290,7 @@ def _sentence(question: Question, case: Case | None, turning: BreakEven) -> Text
         return text(
             "No speed is predicted: bandwidth or peak of the device is not known."
         )
-    reach = covered(question.shape, question.serving, question.method)
+    reach = _reach(question)
     until = turning.concurrency
     if until == 0:
         return text("Speculation is not expected to pay at any concurrency.")
