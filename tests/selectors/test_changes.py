@@ -15,6 +15,7 @@ from deployments.planning.container import (
     Mount,
     NetworkMode,
     PortMapping,
+    SecretVariable,
 )
 from deployments.planning.plan import (
     ExpectedSpeculation,
@@ -54,6 +55,9 @@ FULL = replace(
         health_check=HealthCheck(test=("CMD", "true")),
         time_zone="UTC",
         labels=(("a", "b"),),
+        secrets=(
+            SecretVariable(variable="VLLM_API_KEY", secret="chat-key", version=1),
+        ),
     ),
 )
 
