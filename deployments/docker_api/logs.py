@@ -229,7 +229,7 @@ def _open(
         path += f"&until={since_argument(until_ns)}"
     return get(
         engine.host,
-        engine.socket_path,
+        engine.dial,
         path,
         act=text("read the log of {container}", container=container_id[:12]),
         timeout_s=READ_TIMEOUT_S,

@@ -6,6 +6,7 @@ The texts are those of Docker Engine 20.10 to 29 (moby ``daemon/`` and runc); th
 
 import json
 import re
+import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -29,6 +30,7 @@ from deployments.docker_api.errors import (
     RegistryUnavailableError,
     StateConflictError,
 )
+from deployments.docker_api.tls import refused_certificate
 from deployments.planning.text import Text, text
 
 _KNOWN_TEXTS: tuple[tuple[re.Pattern[str], type[DockerApiError]], ...] = tuple(
@@ -116,6 +118,17 @@ def message_of(body: bytes) -> str:
 
 def _from_transport(host: str, act: Text | str, error: Exception) -> DockerApiError:
     chain = list(_causes(error))
+    own = next((cause for cause in chain if isinstance(cause, DockerApiError)), None)
+    if own is not None:
+        return own
+    for cause in chain:
+        refused = (
+            refused_certificate(host, cause)
+            if isinstance(cause, ssl.SSLError)
+            else None
+        )
+        if refused is not None:
+            return refused
     if any(isinstance(cause, requests.Timeout | TimeoutError) for cause in chain):
         return EngineTimeoutError(
             text(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from deployments.docker_api.client import NO_CREDENTIALS, Engine, open_engine, socket_of
+from deployments.docker_api.client import NO_CREDENTIALS, Engine, open_engine
 from deployments.docker_api.engine import engine_facts
 from deployments.docker_api.errors import (
     AddressRefusedError,
@@ -51,18 +51,28 @@ def say(data: bytes) -> Answer:
 @pytest.mark.parametrize(
     "address",
     [
-        "tcp://127.0.0.1:2375",
-        "http://127.0.0.1:2375",
-        "ssh://root@host",
+        "tcp://127.0.0.1:2376",
+        "tcp://127.1:2376",
+        "tcp://2130706433:2376",
+        "tcp://[::ffff:127.0.0.1]:2376",
+        "tcp://169.254.169.254:80",
+        "tcp://100.100.100.200:80",
+        "tcp://[fe80::1]:2376",
+        "tcp://0.0.0.0:2376",
+        "ssh://root@127.0.0.1",
+        "ssh://-oProxyCommand=id@gpu-1",
+        "ssh://root@gpu-1;id",
+        "ssh://root@-gpu-1",
+        "http://gpu-1:2375",
         "unix://relative.sock",
         "unix:///var/../etc/x",
         "/var/run/docker.sock",
         "",
     ],
 )
-def test_only_plain_socket_paths_are_opened(address: str) -> None:
-    with pytest.raises(AddressRefusedError):
-        socket_of(address)
+def test_addresses_that_the_panel_never_opens(address: str) -> None:
+    with pytest.raises(AddressRefusedError), open_engine(address):
+        pass
 
 
 def test_a_socket_that_is_not_there(tmp_path: Path) -> None:

@@ -262,7 +262,7 @@ def _compose(host: Engine, folder: Path, *arguments: str) -> None:
     done = subprocess.run(
         [str(program), *arguments],
         cwd=folder,
-        env={**os.environ, "DOCKER_HOST": f"unix://{host.socket_path}"},
+        env={**os.environ, "DOCKER_HOST": host.address},
         capture_output=True,
         text=True,
         check=False,
