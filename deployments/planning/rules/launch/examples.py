@@ -14,7 +14,7 @@ from deployments.planning.rules.launch.lint import LintReport, lint
 from deployments.planning.rules.launch.settings import LintSettings
 
 PACKAGE = "deployments.planning.rules.launch"
-FILES = ("text", "config", "flags", "apart", "surroundings")
+FILES = ("text", "config", "flags", "apart", "surroundings", "values")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

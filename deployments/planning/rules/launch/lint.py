@@ -7,9 +7,12 @@ from deployments.planning.canonical import Json
 from deployments.planning.importing.launch import Launch
 from deployments.planning.importing.reader import ImportedInput, read_launches
 from deployments.planning.plan import Severity
+from deployments.planning.rules.launch.access import ACCESS_RULES
 from deployments.planning.rules.launch.ascend import ASCEND_RULES
 from deployments.planning.rules.launch.ascend_models import ASCEND_MODEL_RULES
+from deployments.planning.rules.launch.ascend_parallel import ASCEND_PARALLEL_RULES
 from deployments.planning.rules.launch.budget import BUDGET_RULES
+from deployments.planning.rules.launch.combinations import COMBINATION_RULES
 from deployments.planning.rules.launch.count import COUNT_RULES
 from deployments.planning.rules.launch.disaggregation import DISAGGREGATION_RULES
 from deployments.planning.rules.launch.drafter import DRAFTER_RULES
@@ -19,6 +22,7 @@ from deployments.planning.rules.launch.fixer import correction_of
 from deployments.planning.rules.launch.flags import FLAG_RULES
 from deployments.planning.rules.launch.graph import GRAPH_RULES
 from deployments.planning.rules.launch.graph_defects import GRAPH_DEFECT_RULES
+from deployments.planning.rules.launch.key_values import KEY_VALUE_RULES
 from deployments.planning.rules.launch.keys import KEY_RULES
 from deployments.planning.rules.launch.known import NO_MODELS, KnownModels
 from deployments.planning.rules.launch.lower_bound import (
@@ -45,6 +49,10 @@ from deployments.planning.rules.launch.rule import (
     LaunchRule,
     RuleCard,
 )
+from deployments.planning.rules.launch.same_host import (
+    SAME_HOST_CARDS,
+    same_host_hits,
+)
 from deployments.planning.rules.launch.scheduling import SCHEDULING_RULES
 from deployments.planning.rules.launch.settings import (
     LintSettings,
@@ -53,6 +61,8 @@ from deployments.planning.rules.launch.settings import (
 )
 from deployments.planning.rules.launch.surroundings import SURROUNDING_RULES
 from deployments.planning.rules.launch.target import TARGET_RULES
+from deployments.planning.rules.launch.target_versions import TARGET_VERSION_RULES
+from deployments.planning.rules.launch.transfer import TRANSFER_RULES
 from deployments.planning.rules.launch.versions import VERSION_CARDS, version_findings
 from deployments.planning.rules.launch.view import LaunchView
 
@@ -61,19 +71,25 @@ RULES: tuple[LaunchRule, ...] = (
     *FLAG_RULES,
     *OLD_FLAG_RULES,
     *KEY_RULES,
+    *KEY_VALUE_RULES,
     *METHOD_RULES,
     *DRAFTER_RULES,
     *TARGET_RULES,
+    *TARGET_VERSION_RULES,
     *COUNT_RULES,
     *GRAPH_RULES,
     *GRAPH_DEFECT_RULES,
     *BUDGET_RULES,
     *PARALLEL_RULES,
     *SCHEDULING_RULES,
+    *COMBINATION_RULES,
     *DISAGGREGATION_RULES,
+    *TRANSFER_RULES,
     *SURROUNDING_RULES,
+    *ACCESS_RULES,
     *ASCEND_RULES,
     *ASCEND_MODEL_RULES,
+    *ASCEND_PARALLEL_RULES,
     *ENVIRONMENT_RULES,
     *OBSERVATION_RULES,
     *OUTPUT_RULES,
@@ -81,6 +97,7 @@ RULES: tuple[LaunchRule, ...] = (
 CARDS: tuple[RuleCard, ...] = (
     *(one.card for one in RULES),
     *PAIR_CARDS,
+    *SAME_HOST_CARDS,
     *BENCHMARK_CARDS,
     *REMARK_CARDS.values(),
     *VERSION_CARDS,
@@ -156,6 +173,7 @@ def _report(
     for view in views:
         found.extend(_judged(view))
     found.extend(_pairs(views))
+    found.extend(_beside(views))
     found.extend(_benchmarks(source))
     unique = {(one.code, one.launch, one.line, one.message): one for one in found}
     return LintReport(
@@ -221,6 +239,12 @@ def _pairs(views: list[LaunchView]) -> Iterator[LaunchFinding]:
                     line=decode.source.line(hit.start),
                     launch=decode.index,
                 )
+
+
+def _beside(views: list[LaunchView]) -> Iterator[LaunchFinding]:
+    for view, card, hit in same_host_hits(views[:MOST_PAIRED]):
+        line = view.source.line(hit.start)
+        yield replace(card.finding(hit), line=line, launch=view.index)
 
 
 def _benchmarks(source: ImportedInput) -> Iterator[LaunchFinding]:

@@ -65,7 +65,47 @@ ENGINE_ID = RuleCard(
     fix=text("Give each instance an engine_id of its own, or leave it out."),
     source="vllm-ascend sources: Conflict engine id",
 )
-PAIR_CARDS = (ONE_SIDE, METHODS, COUNTS, EAGER, RANKS, ENGINE_ID)
+CONNECTORS = RuleCard(
+    code="CONNECTORS_DIFFER_ACROSS_ROLES",
+    category="disaggregation",
+    severity=Severity.ERROR,
+    summary=text("Prefill and decode use different KV connectors."),
+    fix=text("Use the same connector on both; never mix pushing and pulling."),
+    source="vLLM 0.32.0 documentation, KV connectors",
+)
+CACHES = RuleCard(
+    code="CACHES_DIFFER_ACROSS_ROLES",
+    category="disaggregation",
+    severity=Severity.ERROR,
+    summary=text(
+        "Prefill and decode keep their KV cache differently, and NIXL compares that before it transfers."
+    ),
+    fix=text("Give both the same value."),
+    source="vLLM 0.13.0 and later: NIXL compatibility hash mismatch",
+    versions=text("vLLM 0.13.0 and later"),
+)
+SEEDS = RuleCard(
+    code="HASH_SEEDS_DIFFER",
+    category="disaggregation",
+    severity=Severity.WARNING,
+    summary=text(
+        "LMCache finds no block of the other side unless PYTHONHASHSEED is the same on both."
+    ),
+    fix=text("Set PYTHONHASHSEED=0 on both."),
+    source="vLLM 0.32.0 documentation, LMCache",
+)
+PAIR_CARDS = (
+    ONE_SIDE,
+    METHODS,
+    COUNTS,
+    EAGER,
+    RANKS,
+    ENGINE_ID,
+    CONNECTORS,
+    CACHES,
+    SEEDS,
+)
+_COMPARED = ("--kv-cache-dtype", "--dtype", "--attention-backend")
 
 Found = tuple[RuleCard, Hit, Severity]
 
@@ -84,6 +124,8 @@ def pair_hits(prefill: LaunchView, decode: LaunchView) -> Iterator[Found]:
     yield from _methods(prefill, decode)
     yield from _counts(prefill, decode)
     yield from _ranks(prefill, decode)
+    yield from _connectors(prefill, decode)
+    yield from _caches(prefill, decode)
     first, second = prefill.transfer.get("engine_id"), decode.transfer.get("engine_id")
     if first is not None and first == second and "$" not in str(first):
         yield (
@@ -209,3 +251,60 @@ def _ranks(prefill: LaunchView, decode: LaunchView) -> Iterator[Found]:
             ),
             Severity.ERROR,
         )
+
+
+def _connectors(prefill: LaunchView, decode: LaunchView) -> Iterator[Found]:
+    first, second = (one.transfer.get("kv_connector") for one in (prefill, decode))
+    if first is None or second is None or "$" in f"{first}{second}":
+        return
+    if first != second and "MultiConnector" not in (first, second):
+        yield (
+            CONNECTORS,
+            Hit(
+                message=text(
+                    "Prefill uses {first} and decode {second}.",
+                    first=str(first)[:80],
+                    second=str(second)[:80],
+                ),
+                evidence=f"{first}, {second}"[:160],
+                start=decode.place("--kv-transfer-config"),
+            ),
+            Severity.ERROR,
+        )
+    elif str(first).startswith("LMCacheConnector"):
+        seeds = [one.launch.variable("PYTHONHASHSEED") for one in (prefill, decode)]
+        if seeds[0] != seeds[1] or seeds[0] is None:
+            yield (
+                SEEDS,
+                Hit(
+                    message=text("PYTHONHASHSEED is not set alike on both sides."),
+                    evidence="PYTHONHASHSEED",
+                    start=decode.launch.start,
+                ),
+                Severity.WARNING,
+            )
+
+
+def _caches(prefill: LaunchView, decode: LaunchView) -> Iterator[Found]:
+    nixl = str(decode.transfer.get("kv_connector")).startswith("Nixl")
+    extra = decode.transfer.get("kv_connector_extra_config")
+    lax = isinstance(extra, dict) and extra.get("enforce_handshake_compat") is False
+    if not nixl or lax or decode.vllm_before(0, 13, 0):
+        return
+    for flag in _COMPARED:
+        first, second = (one.launch.value(flag) or "auto" for one in (prefill, decode))
+        if first != second and "$" not in first + second:
+            yield (
+                CACHES,
+                Hit(
+                    message=text(
+                        "{flag} is {first} on prefill and {second} on decode.",
+                        flag=flag,
+                        first=first,
+                        second=second,
+                    ),
+                    evidence=flag,
+                    start=decode.place(flag),
+                ),
+                Severity.ERROR,
+            )
