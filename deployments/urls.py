@@ -5,7 +5,6 @@ from django.urls import URLPattern, path
 from deployments.models import TableKey
 from deployments.views import (
     acceptance,
-    alarms,
     approvals,
     benchmarks,
     calculator,
@@ -28,7 +27,6 @@ from deployments.views import (
     settings,
     style,
     tables,
-    team_secrets,
 )
 
 urlpatterns: list[URLPattern] = [
@@ -68,16 +66,6 @@ urlpatterns: list[URLPattern] = [
     ),
     path("fleet/hosts/<uuid:pk>/", fleet.host, name="host"),
     path("fleet/clusters/<uuid:pk>/", fleet.cluster, name="cluster"),
-    path(
-        "fleet/clusters/<uuid:pk>/secrets/",
-        team_secrets.store,
-        name="cluster-secret-store",
-    ),
-    path(
-        "fleet/clusters/<uuid:pk>/secrets/remove/",
-        team_secrets.remove,
-        name="cluster-secret-remove",
-    ),
     path("plan/", plan.plan, name="plan"),
     path("plan/preview/", plan.plan_preview, name="plan-preview"),
     path("plan/files/", plan.plan_files, name="plan-files"),
@@ -151,17 +139,6 @@ urlpatterns: list[URLPattern] = [
         name="deployment-logs-download",
     ),
     path("deployments/<uuid:pk>/logs/tail/", logs.tail, name="deployment-logs-tail"),
-    path("alarms/", alarms.alarm_list, name="alarm-list"),
-    path(
-        "alarms/table.csv",
-        tables.file,
-        {"table": TableKey.ALARMS},
-        name="alarm-list-file",
-    ),
-    path("alarms/<uuid:pk>/", alarms.alarm, name="alarm"),
-    path(
-        "alarms/<uuid:pk>/acknowledge/", alarms.acknowledge, name="alarm-acknowledge"
-    ),
     path("approvals/", approvals.approval_list, name="approval-list"),
     path(
         "approvals/table.csv",
