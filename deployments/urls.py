@@ -27,6 +27,7 @@ from deployments.views import (
     settings,
     style,
     tables,
+    team_secrets,
 )
 
 urlpatterns: list[URLPattern] = [
@@ -66,6 +67,16 @@ urlpatterns: list[URLPattern] = [
     ),
     path("fleet/hosts/<uuid:pk>/", fleet.host, name="host"),
     path("fleet/clusters/<uuid:pk>/", fleet.cluster, name="cluster"),
+    path(
+        "fleet/clusters/<uuid:pk>/secrets/",
+        team_secrets.store,
+        name="cluster-secret-store",
+    ),
+    path(
+        "fleet/clusters/<uuid:pk>/secrets/remove/",
+        team_secrets.remove,
+        name="cluster-secret-remove",
+    ),
     path("plan/", plan.plan, name="plan"),
     path("plan/preview/", plan.plan_preview, name="plan-preview"),
     path("plan/files/", plan.plan_files, name="plan-files"),

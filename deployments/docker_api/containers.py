@@ -65,24 +65,29 @@ class ListedContainer:
         return self.state in RUNNING_STATES
 
 
-def create_container(
+def create_container(  # noqa: PLR0913 - each is a part of one request
     engine: Engine,
     spec: ContainerSpec,
     *,
     image_id: str,
     labels: Mapping[str, str],
     policy: ContainerPolicy,
+    secrets: Mapping[str, str] | None = None,
 ) -> str:
     """Create the container of a plan from exactly the image that was found; returns its id.
 
-    ``labels`` are added to those of the plan: whose container this is.
+    ``labels`` are added to those of the plan: whose container this is. ``secrets`` are the values
+    of the plan's secret variables, which are in no plan and no message.
 
     Raises:
         PolicyError: the container asks for more than the floor allows; nothing was sent.
         NameTakenError: the name belongs to another container; look whose it is.
         DockerApiError: the engine does not answer or answers another error.
     """
-    body: dict[str, Json] = {**create_body(spec, dict(labels)), "Image": image_id}
+    body: dict[str, Json] = {
+        **create_body(spec, dict(labels), secrets),
+        "Image": image_id,
+    }
     check_container(spec.name, body, policy)
     answer = engine.call(
         "POST",

@@ -46,6 +46,7 @@ from deployments.models.rollup import (
 )
 from deployments.models.saved_view import SavedView, TableKey
 from deployments.models.team import Membership, RoleGrant, Team, TeamRole
+from deployments.models.team_secret import TeamSecret
 from deployments.models.telemetry import AcceptanceSample, LogCursor, LogGap
 from deployments.models.user import Density, Theme, User
 
@@ -112,6 +113,7 @@ __all__ = [
     "TargetModel",
     "Team",
     "TeamRole",
+    "TeamSecret",
     "Theme",
     "User",
 ]

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable
 from copy import copy
+from uuid import UUID
 
 from django.db.models import Prefetch, prefetch_related_objects
 
-from deployments.models import Booking, Cluster, Host, TargetModel
+from deployments.models import Booking, Cluster, Host, TargetModel, TeamSecret
 from deployments.planning.catalog import TargetModel as CatalogEntry
 from deployments.planning.catalog import parse_target_model
+from deployments.planning.endpoint_key import OPEN
 from deployments.planning.snapshot import (
     ClusterSettings,
     HostSnapshot,
@@ -32,6 +34,16 @@ def cluster_settings(cluster: Cluster | None) -> ClusterSettings:
         model_roots=tuple(str(root) for root in cluster.model_roots),
         time_zone=cluster.time_zone or None,
     )
+
+
+def secret_versions(
+    team_id: UUID | None, api_key: str | None
+) -> tuple[tuple[str, int], ...]:
+    """Name and version of the team's secret that a revision names; no query where it names none."""
+    if team_id is None or api_key in {None, OPEN}:
+        return ()
+    rows = TeamSecret.objects.filter(team_id=team_id, name=api_key)
+    return tuple(rows.values_list("name", "version"))
 
 
 def host_snapshots(

@@ -6,7 +6,15 @@ from uuid import UUID
 from django.db.models import Count, Exists, OuterRef, Q
 from django.utils.translation import gettext as _
 
-from deployments.models import Cluster, Host, RoleGrant, TargetModel, TeamRole, User
+from deployments.models import (
+    Cluster,
+    Host,
+    RoleGrant,
+    TargetModel,
+    TeamRole,
+    TeamSecret,
+    User,
+)
 from deployments.selectors.engine_profiles import own_engine_names
 
 
@@ -70,17 +78,26 @@ def wizard_choices(
     model_key: str | None,
     cluster_key: str | None,
     engine: str | None = None,
+    with_secrets: bool = False,
 ) -> WizardChoices:
-    """Read what the person may choose from, in four queries at most.
+    """Read what the person may choose from, in five queries at most.
 
     ``model_key``, ``cluster_key`` and ``engine`` limit the reading to that model, cluster and
     engine version; ``None`` reads the whole catalog, every cluster, all profiles people made.
     """
+    clusters = _clusters(user, cluster_key)
     return WizardChoices(
         models=_models(user, model_key),
-        clusters=_clusters(user, cluster_key),
+        clusters=clusters,
         engines=own_engine_names(engine),
+        secrets=_secrets(clusters) if with_secrets else (),
     )
+
+
+def _secrets(clusters: tuple[ClusterChoice, ...]) -> tuple[str, ...]:
+    teams = {one.row.team_id for one in clusters}
+    rows = TeamSecret.objects.filter(team__in=teams)
+    return tuple(rows.values_list("name", flat=True).distinct().order_by("name"))
 
 
 def _models(user: User, key: str | None) -> tuple[TargetModel, ...]:

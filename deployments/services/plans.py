@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from uuid import UUID
 
 from django.db import IntegrityError, transaction
 from django.db.models import Max
@@ -34,6 +35,7 @@ from deployments.selectors.planning_inputs import (
     catalog_entry,
     cluster_settings,
     host_snapshots,
+    secret_versions,
 )
 from deployments.services.access import require_role
 from deployments.services.errors import PlanNotSubmittableError, PlanStaleError
@@ -62,7 +64,7 @@ def next_revision_number(cluster: Cluster, name: str) -> int:
 class PlanningGround:
     """What revisions are planned against; several can be planned on one reading of the fleet.
 
-    ``measured`` was seen on the deployment itself.
+    ``measured`` was seen on the deployment itself. ``team_id`` is whose secrets a revision may name.
     """
 
     number: int
@@ -70,6 +72,7 @@ class PlanningGround:
     hosts: tuple[HostSnapshot, ...]
     settings: ClusterSettings
     measured: tuple[Measured, ...] = ()
+    team_id: UUID | None = None
 
     def plan(self, spec: RevisionSpec) -> PlanValue:
         """Plan the revision under this ground's number.
@@ -83,7 +86,7 @@ class PlanningGround:
             numbered,
             self.model,
             self.hosts,
-            self.settings,
+            replace(self.settings, secrets=secret_versions(self.team_id, spec.api_key)),
             engines,
             measured=self.measured,
         )
@@ -106,6 +109,7 @@ def ground_on_cluster(
         hosts=host_snapshots(inputs.hosts, except_deployment=name, just_read=just_read),
         settings=cluster_settings(inputs.cluster),
         measured=measured_here(inputs.cluster, name) if number > 1 else (),
+        team_id=inputs.cluster.team_id,
     )
 
 

@@ -10,12 +10,14 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from deployments.forms.cluster import ClusterForm
 from deployments.forms.host import HostForm
+from deployments.forms.team_secret import SecretForm
 from deployments.models import Cluster, Host, TeamRole
 from deployments.planning.platforms.images import rewrite
 from deployments.planning.snapshot import ClusterSettings
 from deployments.selectors.access import has_role
 from deployments.selectors.fleet import cluster_line, fleet_of, host_line, replicas_on
 from deployments.selectors.tables.hosts import HOSTS
+from deployments.selectors.team_secrets import secrets_of
 from deployments.selectors.texts import say_error
 from deployments.services.clusters import change_policy, policy_of
 from deployments.services.errors import NotAllowedError, UseCaseError
@@ -74,18 +76,16 @@ def cluster(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
     row = get_object_or_404(rows, pk=pk)
     if request.method == "POST":
         return _change(request, row)
-    initial = ClusterForm.initial_of(policy_of(row), row.policy_version)
-    form = ClusterForm(initial={**initial, "example": EXAMPLE_IMAGE})
-    return _page(request, row, form)
+    return cluster_page(request, row)
 
 
 def _change(request: PanelRequest, row: Cluster) -> HttpResponse:
     refuse_without_role(request, row.team)
     form = ClusterForm(request.POST)
     if not form.is_valid():
-        return _page(request, row, form, status=422)
+        return cluster_page(request, row, form, status=422)
     if "try" in request.POST:
-        return _page(request, row, form)
+        return cluster_page(request, row, form)
     try:
         changed = change_policy(
             person(request),
@@ -98,7 +98,7 @@ def _change(request: PanelRequest, row: Cluster) -> HttpResponse:
         status = 403 if isinstance(error, NotAllowedError) else 409
         data = request.POST.copy()
         data["shown_version"] = str(row.policy_version)
-        return _page(
+        return cluster_page(
             request, row, ClusterForm(data), status=status, error=say_error(error)
         )
     if changed:
@@ -108,14 +108,20 @@ def _change(request: PanelRequest, row: Cluster) -> HttpResponse:
     return redirect("cluster", pk=row.pk)
 
 
-def _page(
+def cluster_page(  # noqa: PLR0913 - what three forms on one page have to say
     request: PanelRequest,
     row: Cluster,
-    form: ClusterForm,
+    form: ClusterForm | None = None,
+    secret_form: SecretForm | None = None,
     *,
     status: int = 200,
     error: str = "",
+    secret_error: str = "",
 ) -> HttpResponse:
+    """The page of a cluster with its forms, as they were filled in or as things stand."""
+    if form is None:
+        initial = ClusterForm.initial_of(policy_of(row), row.policy_version)
+        form = ClusterForm(initial={**initial, "example": EXAMPLE_IMAGE})
     example, rewritten = _example(form, row)
     context = {
         "cluster": row,
@@ -126,6 +132,9 @@ def _page(
         "may_change": has_role(person(request), row.team, TeamRole.ADMIN),
         "example": example,
         "rewritten": rewritten,
+        "secrets": secrets_of(row),
+        "secret_form": secret_form or SecretForm(),
+        "secret_error": secret_error,
     }
     page = "fleet/cluster.html" + ("#example" if request.htmx else "")
     return render(request, page, context, status=status)

@@ -104,6 +104,8 @@ MANIFEST: Mapping[str, Permission] = {
     "host-list-file": _read,
     "host": Permission(methods=BOTH, role=TeamRole.ADMIN),
     "cluster": Permission(methods=BOTH, role=TeamRole.ADMIN),
+    "cluster-secret-store": Permission(methods=CHANGE, role=TeamRole.ADMIN),
+    "cluster-secret-remove": Permission(methods=CHANGE, role=TeamRole.ADMIN),
     # Judges text and changes nothing.
     "check": Permission(methods=BOTH),
     "check-corrected": _look_on,

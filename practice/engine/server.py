@@ -1,6 +1,8 @@
 """Server: the HTTP side of the practice engine."""
 
+import hmac
 import json
+import os
 import socket
 import socketserver
 import time
@@ -47,6 +49,7 @@ class Server(ThreadingHTTPServer):
         self.output = output
         self.state: ServerState | None = None
         self.ready_at = 0.0
+        self.api_key = os.environ.get("VLLM_API_KEY") or ""
 
     @property
     def address(self) -> str:
@@ -179,6 +182,10 @@ class Handler(BaseHTTPRequestHandler):
     def _dispatch(self) -> None:
         path = self.path.partition("?")[0]
         name = self.routes.get(f"{self.command} {path}", "unknown")
+        if path.startswith("/v1") and not self._has_key():
+            self.close_connection = True
+            self._json(HTTPStatus.UNAUTHORIZED, {"error": "Unauthorized"})
+            return
         try:
             getattr(self, name)()
         except BadRequestError as error:
@@ -193,6 +200,14 @@ class Handler(BaseHTTPRequestHandler):
                     }
                 },
             )
+
+    def _has_key(self) -> bool:
+        """Whether the request carries VLLM_API_KEY, where that is set; as vLLM 0.32.0 asks for it."""
+        wanted = self.server.api_key
+        given = str(self.headers.get("Authorization") or "")
+        return not wanted or hmac.compare_digest(
+            given.encode(), f"Bearer {wanted}".encode()
+        )
 
     def _state(self) -> ServerState:
         if self.server.state is None:

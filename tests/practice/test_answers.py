@@ -92,3 +92,12 @@ def test_stopped_server_refuses_connections() -> None:
         with pytest.raises(urllib.error.URLError):
             server.get("/health")
         assert address
+
+
+def test_with_a_key_only_health_and_metrics_answer_everybody() -> None:
+    with Running("--served-model-name", "glm", VLLM_API_KEY="k-1", **QUIET) as run:
+        run.ready()
+        assert run.get("/health")[0] == 200
+        assert run.get("/metrics")[0] == 200
+        assert run.get("/v1/models")[0] == 401
+        assert run.post("/v1/completions", {"prompt": "a"})[0] == 401

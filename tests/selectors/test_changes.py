@@ -34,6 +34,7 @@ from deployments.selectors.changes import (
 )
 from tests.plan_values import plan_value, planned_replica
 
+NAMED = "chat-key"
 FULL = replace(
     planned_replica(),
     container=ContainerSpec(
@@ -56,7 +57,7 @@ FULL = replace(
         time_zone="UTC",
         labels=(("a", "b"),),
         secrets=(
-            SecretVariable(variable="VLLM_API_KEY", secret="chat-key", version=1),
+            SecretVariable(variable="VLLM_API_KEY", secret=NAMED, version=1),
         ),
     ),
 )

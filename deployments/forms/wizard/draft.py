@@ -88,6 +88,7 @@ def read_draft(user: User, query: QueryDict, step: Step | None = None) -> Draft:
         if step is Step.HARDWARE or query.get("cluster") is None
         else query.get("cluster", "").strip(),
         engine=None if step is Step.DETAILS else query.get("engine", "").strip(),
+        with_secrets=step is Step.DETAILS,
     )
     form = WizardForm(query, choices, step=step)
     form.is_valid()

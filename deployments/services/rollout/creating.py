@@ -14,6 +14,7 @@ from deployments.docker_api.errors import NameTakenError
 from deployments.models import FINAL_STATES, ReleaseState, Replica
 from deployments.planning.text import text
 from deployments.services.rollout.journal import Act
+from deployments.services.rollout.keys import secrets_of
 from deployments.services.rollout.outcomes import Done, StepFailedError
 from deployments.services.rollout.preflight import prove_approval
 from deployments.services.rollout.rollout import (
@@ -62,6 +63,7 @@ def _create(rollout: Rollout, engine: Engine, member: Member) -> ContainerFacts 
             image_id=member.row.image_id,
             labels=labels_of(member, rollout.plan.digest),
             policy=policy_of(member.host),
+            secrets=secrets_of(rollout, member.planned.container),
         )
     return inspect_container(engine, member.name)
 

@@ -2,7 +2,7 @@
 
 import http.client
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
 
 from pydantic import JsonValue as Json
@@ -28,11 +28,12 @@ class NoAnswerError(ProbeError):
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a replica answers."""
+    """Where a replica answers; ``key`` is what it wants for everything below /v1."""
 
     address: str
     port: int
     health_path: str = HEALTH_PATH
+    key: str | None = field(default=None, repr=False)
 
 
 def endpoint_of(member: Member) -> Endpoint | None:
@@ -116,6 +117,8 @@ def _json(
     status, data = _ask(endpoint, method, path, timeout_s, body)
     if status != HTTPStatus.OK:
         words = " ".join(data[:300].decode("utf-8", "replace").split())
+        if endpoint.key:
+            words = words.replace(endpoint.key, "***")
         raise ProbeError(
             text(
                 "{path} answered {status}: {words}",
@@ -141,12 +144,15 @@ def _ask(
     connection = http.client.HTTPConnection(
         endpoint.address, endpoint.port, timeout=timeout_s
     )
+    headers = {"Content-Type": "application/json", "Accept": "application/json"}
+    if endpoint.key:
+        headers["Authorization"] = f"Bearer {endpoint.key}"
     try:
         connection.request(
             method,
             path,
             body=None if body is None else json.dumps(body),
-            headers={"Content-Type": "application/json", "Accept": "application/json"},
+            headers=headers,
         )
         answer = connection.getresponse()
         return answer.status, answer.read(LONGEST_BODY)

@@ -1,5 +1,7 @@
 """WAIT_READY and SMOKE: a replica is ready when it answers, and verified when it does what was planned."""
 
+from dataclasses import replace
+
 from deployments.docker_api.client import Engine
 from deployments.docker_api.containers import inspect_container
 from deployments.docker_api.logs import read_head
@@ -8,6 +10,7 @@ from deployments.planning.plan import Role
 from deployments.planning.text import NOTHING, Text, said_by, sentences, text
 from deployments.services.rollout.failures import exit_failure, never_ready
 from deployments.services.rollout.journal import Act
+from deployments.services.rollout.keys import endpoint_key
 from deployments.services.rollout.outcomes import Done, StepFailedError, Wait
 from deployments.services.rollout.probe import (
     Endpoint,
@@ -82,7 +85,8 @@ def smoke(rollout: Rollout, act: Act, member: Member) -> Done | Wait:
         try:
             if endpoint is not None:
                 rollout.claim.renew()
-                _prove_endpoint(engine, member, endpoint)
+                keyed = replace(endpoint, key=endpoint_key(rollout))
+                _prove_endpoint(engine, member, keyed)
         except NoAnswerError as error:
             if rollout.past_deadline():
                 raise _no_completion(error) from error
