@@ -97,10 +97,15 @@ def expected_gain(
 
 
 def expected_benefits(
-    situation: Situation, method: Method, count: int, drafter: Drafter | None
+    situation: Situation,
+    method: Method,
+    count: int,
+    drafter: Drafter | None,
+    *,
+    draft_eager: bool = False,
 ) -> tuple[CountBenefit, ...]:
     """Predict what each num_speculative_tokens brings at the situation's concurrency."""
-    question = _question(situation, method, count, drafter, draft_eager=False)
+    question = _question(situation, method, count, drafter, draft_eager=draft_eager)
     if question is None:
         return ()
     return benefit_by_count(question, situation.concurrency)

@@ -1,5 +1,6 @@
 """What speculation is expected to bring, in numbers that pages show."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,6 +9,7 @@ from django.utils.translation import gettext as _
 from deployments.planning.catalog import Drafter
 from deployments.planning.catalog import TargetModel as CatalogEntry
 from deployments.planning.documents import from_document
+from deployments.planning.engines.arguments import flag_values
 from deployments.planning.expectation import (
     Situation,
     expected_benefits,
@@ -133,8 +135,18 @@ def planned_counts(
         return ()
     drafter = entry.drafter(plan.decision.drafter) if plan.decision.drafter else None
     count = gain.num_speculative_tokens
-    found = expected_benefits(place, Method(gain.method), count, drafter)
+    found = expected_benefits(
+        place, Method(gain.method), count, drafter, draft_eager=_drafts_eagerly(plan)
+    )
     return count_lines(found, count)
+
+
+def _drafts_eagerly(plan: Plan) -> bool:
+    """Whether the drafter of the role that writes replies runs without captured graphs."""
+    writing = [one for one in plan.replicas if one.role is not Role.ROUTER]
+    flags = flag_values(writing[-1].container.command) if writing else {}
+    config = json.loads(flags.get("--speculative-config") or "{}")
+    return config.get("enforce_eager") is True
 
 
 def paying_sentence(said: Text, *, reach: int, until: int | None, known: bool) -> str:

@@ -16,7 +16,12 @@ from deployments.planning.measured import Measured
 from deployments.planning.methods import FACTS, Method, MethodFacts, Need
 from deployments.planning.plan import Decision, MethodVerdict, Plan, Role
 from deployments.planning.snapshot import HostSnapshot
-from deployments.selectors.gains import GainFigures, method_gain, situation_of
+from deployments.selectors.gains import (
+    GainFigures,
+    gain_figures,
+    method_gain,
+    situation_of,
+)
 from deployments.selectors.texts import listed, role_name, say
 
 TIMES = "\u00d7"
@@ -67,7 +72,8 @@ def method_cards(  # noqa: PLR0913 - two plans, and what they were made from
     place = situation_of(undecided, entry, hosts, measured)
     cards = [
         replace(
-            _card(one, plan, undecided, entry, asked), gain=_gain(one, entry, place)
+            _card(one, plan, undecided, entry, asked),
+            gain=_gain(one, entry, place, (plan, undecided)),
         )
         for one in undecided.decision.methods
     ]
@@ -168,10 +174,21 @@ def _card(
 
 
 def _gain(
-    verdict: MethodVerdict, entry: CatalogEntry, place: Situation | None
+    verdict: MethodVerdict,
+    entry: CatalogEntry,
+    place: Situation | None,
+    plans: Sequence[Plan],
 ) -> GainFigures | None:
-    if not verdict.open:
+    """What a plan predicts where there is one of this method and count, else the same reckoning."""
+    if not verdict.open or place is None:
         return None
+    for plan in plans:
+        gain, count = plan.gain, verdict.num_speculative_tokens
+        if gain and (gain.method, gain.num_speculative_tokens) == (
+            verdict.method,
+            count,
+        ):
+            return gain_figures(gain)
     drafter = _drafter_of(verdict, entry)
     method = Method(verdict.method)
     return method_gain(place, method, verdict.num_speculative_tokens, drafter)

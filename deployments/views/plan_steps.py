@@ -22,7 +22,7 @@ from deployments.planning.plan import Plan, Role
 from deployments.planning.platforms.images import is_practice
 from deployments.planning.revision import Topology
 from deployments.selectors.changes import setting_changes
-from deployments.selectors.gains import planned_counts
+from deployments.selectors.gains import GainFigures, gain_figures, planned_counts
 from deployments.selectors.texts import say
 from deployments.selectors.wizard_catalog import (
     checkpoint_options,
@@ -218,8 +218,10 @@ _BUILDERS: dict[Step, Callable[[User, Draft], Context]] = {
 }
 
 
-def _workload_answers(draft: Draft) -> list[tuple[str, bool, str, list[str]]]:
-    """(workload, chosen, speculation, sizes) for each preset, planned and not guessed."""
+def _workload_answers(
+    draft: Draft,
+) -> list[tuple[str, bool, str, list[str], GainFigures | None]]:
+    """(workload, chosen, speculation, sizes, gain) for each preset, planned and not guessed."""
     if draft.spec is None or draft.plan is None:
         return []
     current = draft.form.value("preset")
@@ -230,9 +232,8 @@ def _workload_answers(draft: Draft) -> list[tuple[str, bool, str, list[str]]]:
     for title, key, workload in rows:
         plan = draft.variant(replace(draft.spec, workload=workload))
         if plan is not None:
-            answers.append(
-                (title, key == current, speculation_text(plan), _sizes(plan))
-            )
+            said, gain = speculation_text(plan), gain_figures(plan.gain)
+            answers.append((title, key == current, said, _sizes(plan), gain))
     return answers
 
 

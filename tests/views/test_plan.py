@@ -384,3 +384,17 @@ def test_a_platform_without_a_host_ends_in_files(
     paths = [entry.get_text() for entry in page.select("details summary.mono")]
     assert "host-1/docker-compose.yaml" in paths
     assert "host-2/launch.sh" in paths
+
+
+def test_the_workload_step_predicts_each_preset(as_alice: Client, state: State) -> None:
+    page = soup(as_alice, at(Step.WORKLOAD, state))
+
+    rows = {
+        str(row.select_one("th").get_text()): row.select("td")[1].get_text()  # type: ignore[union-attr]
+        for row in page.select("#wizard-answers tbody tr")
+    }
+    assert set(rows) == {"Chat", "Code", "Agents", "Long documents", "Batch"}
+    assert all("\u00d7" in said for said in rows.values())
+    assert " to " in rows["Chat"]
+    assert " to " not in rows["Batch"]
+    assert "median 1.34 of 21 pairs" in one(page, "#id_preset").get_text()
