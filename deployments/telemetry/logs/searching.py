@@ -5,7 +5,7 @@ without backtracking, so that no pattern can take exponential time.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -14,6 +14,7 @@ from pydantic_core import SchemaError, SchemaValidator, core_schema
 LONGEST_PATTERN = 200
 LARGEST_REPEAT = 1000
 LONGEST_MARKED = 2000
+_ESCAPED = re.compile(r"[\\.+*?()|\[\]{}^$#&~-]")
 _REPEAT = re.compile(r"\{(\d+)(?:,(\d*))?\}")
 _SAID = re.compile(r"error: (?P<why>[^\n]+)\s*$")
 
@@ -66,6 +67,14 @@ def log_pattern(text: str) -> LogPattern:
         return LogPattern(matches, _compiled(rf"(?i)\A(?:{text})\z"))
     except PatternError:  # a comment of the pattern swallowed what stands behind it
         return LogPattern(matches, lambda _text: False)
+
+
+def any_of(words: Iterable[str]) -> Callable[[str], bool]:
+    """Whether a text holds one of the words, which are plain and matched as they are written.
+
+    All words are looked for in one pass over the text.
+    """
+    return _compiled("|".join(_ESCAPED.sub(r"\\\g<0>", word) for word in words))
 
 
 def _repeats(text: str) -> int:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from deployments.planning.failures.known import BY_CODE
 from deployments.planning.plan import Severity
 from deployments.planning.rules.launch.rule import Check, Hit, LaunchRule, RuleCard
 from deployments.planning.rules.launch.view import LaunchView
@@ -11,13 +12,14 @@ from deployments.planning.text import Text, text
 _LONGEST_EVIDENCE = 160
 
 
-def _shows(pattern: str, summary: Text) -> Check:
-    compiled = re.compile(pattern)
+def _shows(patterns: tuple[str, ...], summary: Text) -> Check:
+    compiled = [re.compile(pattern, re.MULTILINE) for pattern in patterns]
 
     def check(view: LaunchView) -> Iterator[Hit]:
         """Fires on the first launch of an input whose output matches."""
-        found = compiled.search(view.source.output or "")
-        if found is not None and view.index == 0:
+        output = view.source.output if view.index == 0 else None
+        found = next(filter(None, (one.search(output or "") for one in compiled)), None)
+        if found is not None:
             yield Hit(
                 message=summary,
                 evidence=found[0][:_LONGEST_EVIDENCE],
@@ -28,8 +30,13 @@ def _shows(pattern: str, summary: Text) -> Check:
 
 
 def _rule(
-    names: tuple[str, str], pattern: str, said: tuple[Text, Text], source: str
+    names: tuple[str, str],
+    failures: tuple[str, ...],
+    said: tuple[Text, Text],
+    source: str,
 ) -> LaunchRule:
+    """A rule that fires where the output shows one of these known failures, or a pattern."""
+    patterns = (BY_CODE[one].pattern if one in BY_CODE else one for one in failures)
     card = RuleCard(
         code=names[0],
         category=names[1],
@@ -38,13 +45,13 @@ def _rule(
         fix=said[1],
         source=source,
     )
-    return card(_shows(pattern, said[0]))
+    return card(_shows(tuple(patterns), said[0]))
 
 
 OUTPUT_RULES: tuple[LaunchRule, ...] = (
     _rule(
         ("OUTPUT_GRAMMAR_REJECTS", "structured-output"),
-        r"Failed to advance FSM|grammar rejected tokens",
+        ("GRAMMAR_REJECTS_DRAFTS",),
         (
             text(
                 "The output shows drafts that the grammar of structured output rejects."
@@ -55,7 +62,7 @@ OUTPUT_RULES: tuple[LaunchRule, ...] = (
     ),
     _rule(
         ("OUTPUT_TOOL_CALL_CUT", "tool-calls"),
-        r"Unterminated string|[Mm]alformed tool.call|Error in extracting tool call",
+        ("TOOL_CALL_CUT",),
         (
             text(
                 "The output shows a tool call that was cut off while several tokens came at once."
@@ -68,8 +75,17 @@ OUTPUT_RULES: tuple[LaunchRule, ...] = (
     ),
     _rule(
         ("OUTPUT_SIDES_DISAGREE", "disaggregation"),
-        r"NIXL compatibility hash mismatch|Remote KV metadata does not contain layer|NIXL agent engine ID mismatch"
-        r"|prefill_tp_size: .* must be greater|Mooncake transfer failed|Releasing expired KV blocks",
+        (
+            "NIXL_HASH_MISMATCH",
+            "REMOTE_LAYER_MISSING",
+            "NIXL_PEER_RESTARTED",
+            "KV_LAYOUT_DIFFERS",
+            "PREFILL_PARALLEL_TOO_SMALL",
+            "KV_TRANSFER_FAILED",
+            "KV_BLOCKS_EXPIRED",
+            "NIXL_HANDSHAKE_FAILED",
+            "TRANSFER_TIMED_OUT",
+        ),
         (
             text(
                 "The output shows prefill and decode that do not understand each other."
@@ -82,7 +98,7 @@ OUTPUT_RULES: tuple[LaunchRule, ...] = (
     ),
     _rule(
         ("OUTPUT_RANKS_DISAGREE", "data-parallel"),
-        r"num_tokens_across_dp_cpu|AssertionError: 4096 20",
+        ("RANKS_DISAGREE",),
         (
             text(
                 "The output shows data parallel ranks that disagree on the batch while drafting."
@@ -93,7 +109,15 @@ OUTPUT_RULES: tuple[LaunchRule, ...] = (
     ),
     _rule(
         ("OUTPUT_ENGINE_CRASHED", "crash"),
-        r"illegal memory access|RPC call to sample_tokens timed out|EngineDeadError|exceeds varlen segment length",
+        (
+            "ILLEGAL_MEMORY_ACCESS",
+            "SAMPLE_TOKENS_TIMEOUT",
+            "ENGINE_DIED",
+            "VARLEN_SEGMENT",
+            "SUFFIX_SAMPLER_FAILED",
+            "SLOT_MAPPING_SHAPE",
+            "NPU_DEVICE_ERROR",
+        ),
         (
             text("The output shows an engine that crashed or hung while drafting."),
             text("Draft fewer tokens, limit the context, or use a later version."),
@@ -102,8 +126,14 @@ OUTPUT_RULES: tuple[LaunchRule, ...] = (
     ),
     _rule(
         ("OUTPUT_CAPTURE_FAILED", "cudagraph"),
-        r"StreamCaptureUnsupported|operation not permitted when stream is capturing|No valid cudagraph sizes after"
-        r"|batchIdx out of range|queryT\(\d+\) must be equal|Alloc sq cq fail|Stream resources are insufficient",
+        (
+            "CUDA_GRAPH_CAPTURE_FAILED",
+            "CAPTURE_TOO_SMALL",
+            "CAPTURE_NOT_MULTIPLE",
+            "STREAMS_EXHAUSTED",
+            "MTP_GRAPH_UNSUPPORTED",
+            "GRAPH_REPLAY_FAILED",
+        ),
         (
             text("The output shows graph capture or replay that failed."),
             text(
@@ -114,7 +144,10 @@ OUTPUT_RULES: tuple[LaunchRule, ...] = (
     ),
     _rule(
         ("OUTPUT_NETWORK_MISSING", "environment"),
-        r"EI0006|Getting socket times out",
+        (
+            "HCCL_SOCKET_TIMEOUT",
+            "NCCL_FAILED",
+        ),
         (
             text("The output shows a rank that did not reach the others in time."),
             text("Name the network interfaces, and raise HCCL_CONNECT_TIMEOUT."),
@@ -123,7 +156,10 @@ OUTPUT_RULES: tuple[LaunchRule, ...] = (
     ),
     _rule(
         ("OUTPUT_STACK_MISMATCH", "ascend-version"),
-        r"find func by type TransData|get_draft_attn_causal|libatb\.so|old Ascend HDK/CANN",
+        (
+            "STACK_MISMATCH",
+            "CANN_LIBRARY_MISSING",
+        ),
         (
             text(
                 "The output shows driver, CANN and packages that do not belong together."
@@ -136,7 +172,7 @@ OUTPUT_RULES: tuple[LaunchRule, ...] = (
     ),
     _rule(
         ("OUTPUT_DRAFT_CONTEXT_SHORT", "draft-loading"),
-        r"index out of bounds: 0 <= .* < 2048",
+        ("DRAFT_POSITIONS_SHORT",),
         (
             text(
                 "The output shows a drafter whose positions end before the prompt does."
@@ -149,7 +185,11 @@ OUTPUT_RULES: tuple[LaunchRule, ...] = (
     ),
     _rule(
         ("OUTPUT_MTP_TENSORS_MISSING", "missing-weights"),
-        r"KeyError: .*(?:mtp_block|weight_scale_inv|e_proj|layers\.\d+\.self_attn)",
+        (
+            "MTP_TENSOR_NAMES",
+            "MTP_QUANTISATION_UNDESCRIBED",
+            "MTP_WEIGHTS_MISSING",
+        ),
         (
             text(
                 "The output shows MTP tensors that the checkpoint does not hold as the engine expects them."
@@ -160,7 +200,10 @@ OUTPUT_RULES: tuple[LaunchRule, ...] = (
     ),
     _rule(
         ("OUTPUT_DEVICES_MISSING", "device"),
-        r"larger than the number of available|Failed to infer device type",
+        (
+            "DEVICES_TOO_FEW",
+            "DEVICE_NOT_FOUND",
+        ),
         (
             text("The output shows fewer devices than the launch needs."),
             text("Show the process more devices, or lower the parallel sizes."),
@@ -169,7 +212,10 @@ OUTPUT_RULES: tuple[LaunchRule, ...] = (
     ),
     _rule(
         ("OUTPUT_PACKAGE_MISSING", "missing-package"),
-        r"NIXL is not available|No module named '(?!vllm\._C)[\w.]+'",
+        (
+            "NIXL_MISSING",
+            "PACKAGE_MISSING",
+        ),
         (
             text("The output shows a package that the image does not hold."),
             text("Install it in the image."),
@@ -178,7 +224,7 @@ OUTPUT_RULES: tuple[LaunchRule, ...] = (
     ),
     _rule(
         ("OUTPUT_NOTHING_ACCEPTED", "zero-acceptance"),
-        r"Draft acceptance rate: 0(?:\.0+)?%|Per-position acceptance rate: 0\.000",
+        (r"Draft acceptance rate: 0(?:\.0+)?%|Per-position acceptance rate: 0\.000",),
         (
             text("The output shows drafts of which none is accepted."),
             text(

@@ -1,0 +1,1 @@
+"""Known failures: what logs of engines show when something is wrong, each with cause and fix."""
