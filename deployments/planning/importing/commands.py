@@ -19,6 +19,7 @@ _VARIABLE = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_
 _DEFAULTED = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*):?-([^{}]*)\}")
 _ARRAY_USE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\[[@*]\]\}")
 COMPOSE = re.compile(r"^services[ \t]*:", re.MULTILINE)
+_UNIT_KEYS = frozenset(("ExecStart", "Environment"))
 _DECLARERS = frozenset(("export", "declare", "local", "readonly", "typeset", "env"))
 _ODD_DASHES = ("\u2014", "\u2013", "\u2012", "\u2212", "\uff0d")
 
@@ -161,6 +162,8 @@ def _command(
         match = _ASSIGNMENT.fullmatch(word.text)
         if not kept and word.text in _DECLARERS:
             exporting = word.text == "export"
+        elif match and not kept and match[1] in _UNIT_KEYS:
+            kept.extend(_of_unit(match, word, scope, environment))
         elif match and (not kept or kept[-1].text in {"-e", "--env"}):
             if not kept:
                 _assign(scope, environment, match, word, exporting=exporting)
@@ -174,6 +177,21 @@ def _command(
     expanded = tuple(_expanded(kept, scope, remarks))
     seen = {**scope.exported, **environment}
     return Command(words=expanded, environment=seen, scope=scope, redirected=redirected)
+
+
+def _of_unit(
+    match: re.Match[str], word: Word, scope: Scope, environment: dict[str, Word]
+) -> Iterator[Word]:
+    """What stands behind a key of a systemd unit: a program, or a variable that it gets."""
+    text = match[3].lstrip("-@+!:|")
+    start = word.end - len(text) if word.has_place and not word.quoted else -1
+    inside = replace(word, text=text, start=start)
+    if match[1] == "Environment":
+        setting = _ASSIGNMENT.fullmatch(text)
+        if setting:
+            _assign(scope, environment, setting, inside, exporting=True)
+    elif text:
+        yield inside
 
 
 def _assign(
@@ -242,11 +260,12 @@ def _several(word: Word, scope: Scope, *, read_again: bool) -> Iterator[Word]:
     A shell splits it at blanks and leaves quotes in it as they are, unless ``eval`` reads it again.
     """
     value = scope.resolve(word.text)
-    if not value.lstrip().startswith("-") or value == word.text:
+    if not value.lstrip().startswith(("-", "{")) or value == word.text:
         yield word
         return
     if not read_again:
-        yield from (Word(text=piece) for piece in value.split()[:MOST_WORDS])
+        pieces = value.split()[:MOST_WORDS]
+        yield from [word] if len(pieces) < 2 else (Word(text=one) for one in pieces)
         return
     lexer = Lexer(value, 0, len(value), Budget(200_000))
     for token in lexer.tokens:

@@ -43,6 +43,7 @@ class Damage(StrEnum):
     TRAILING_COMMA = "trailing-comma"
     BRACE_MISSING = "brace-missing"
     TEXT_BEHIND = "text-behind"
+    SPLIT = "split"
     OTHER = "other"
 
 

@@ -17,7 +17,7 @@ from deployments.planning.importing.words import (
 from deployments.planning.text import text
 
 _PLAIN = re.compile(r"[^\s'\"\\$`|&;()<>{}#]+")
-_BLANK = re.compile(r"(?:[ \t\r\f\v\u00a0\u3000]|\\\r?\n|`\r?\n)+")
+_BLANK = re.compile(r"(?:[ \t\r\f\v\u00a0\u3000]|\\\r?\n|[`^]\r?\n)+")
 _LOST_BACKSLASH = re.compile(r"\\[ \t]+\r?\n")
 _ARRAY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=\(")
 _HEREDOC = re.compile(r"<<-?[ \t]*(['\"]?)([A-Za-z_][A-Za-z0-9_]*)\1")

@@ -31,6 +31,8 @@ _WRAPPERS = re.compile(
     r"|nerdctl|kubectl|screen|tmux|xargs|watch|eval|command|unbuffer|proxychains4?|python[0-9.]*"
     r"|cmd:|command:|entrypoint:|CMD|ENTRYPOINT|RUN|if|while|\d+|[/.$~].*|-.*)"
 )
+_TAKE_SCRIPTS = frozenset(("ssh", "tmux", "screen", "su", "runuser", "eval"))
+"""Programs that run their last word as a script."""
 _SHELL = re.compile(r"(?:.*/)?(?:ba|z|da|k)?sh")
 AFTER_SCRIPT = 4
 """Words up to the script's own name: ``sh -c SCRIPT NAME``."""
@@ -77,6 +79,9 @@ def find_script(words: tuple[Word, ...]) -> Word | None:
             words[index + 1].text
         ):
             return words[index + 2]
+    first = words[0].text.rpartition("/")[2] if words else ""
+    if first in _TAKE_SCRIPTS and " " in words[-1].text:
+        return words[-1]
     return None
 
 

@@ -14,6 +14,10 @@ from deployments.planning.importing.limits import (
 from deployments.planning.importing.words import Word
 
 _CALL = re.compile(r"\b(?:LLM|EngineArgs|AsyncEngineArgs)\s*\(")
+_LISTED = re.compile(
+    r"""["'](?:[^"'\s]{0,200}/)?vllm["']\s*,\s*["']serve["']|["']-m["']\s*,\s*["']vllm\.entrypoints\."""
+)
+_FAR = 2_000
 _MOST_CALLS = 50
 _UNREADABLE = (ValueError, TypeError, SyntaxError, RecursionError, MemoryError)
 
@@ -25,6 +29,35 @@ def read_calls(text: str, end: int, budget: Budget) -> Iterator[tuple[Word, ...]
         call = _parsed(text[match.start() : stop]) if stop else None
         if call is not None:
             yield tuple(_words(call, _Names(text[: match.start()], budget)))
+
+
+def read_lists(text: str, end: int, budget: Budget) -> Iterator[tuple[Word, ...]]:
+    """Yield lists of words that start a server, as ``subprocess.run([...])`` takes them."""
+    seen: set[int] = set()
+    for match in itertools.islice(_LISTED.finditer(text, 0, end), _MOST_CALLS):
+        start = text.rfind("[", max(0, match.start() - _FAR), match.start())
+        stop = _closing(text, start, end, budget) if start >= 0 else None
+        if stop is None or start in seen:
+            continue
+        seen.add(start)
+        try:
+            node = ast.parse(text[start:stop], mode="eval").body
+        except _UNREADABLE:
+            continue
+        if isinstance(node, ast.List):
+            names = _Names(text[:start], budget)
+            yield tuple(Word(text=_text(_dumped(one), names)) for one in node.elts)
+
+
+def _dumped(node: ast.expr) -> ast.expr:
+    """The value behind ``json.dumps(...)`` and ``str(...)``."""
+    if (
+        isinstance(node, ast.Call)
+        and len(node.args) == 1
+        and ast.unparse(node.func) in ("json.dumps", "dumps", "str")
+    ):
+        return node.args[0]
+    return node
 
 
 def _closing(text: str, start: int, end: int, budget: Budget) -> int | None:

@@ -9,9 +9,13 @@ from deployments.planning.importing.collector import Collector, Surroundings
 from deployments.planning.importing.commands import COMPOSE, read_commands
 from deployments.planning.importing.compose import read_services
 from deployments.planning.importing.container import Container
+from deployments.planning.importing.dockerfile import read_dockerfile
 from deployments.planning.importing.launch import PYTHON_CALL, VLLM_SERVE, Launch
 from deployments.planning.importing.limits import UnreadableLaunchError, decoded
-from deployments.planning.importing.python_call import read_calls
+from deployments.planning.importing.python_call import (
+    read_calls,
+    read_lists,
+)
 from deployments.planning.importing.words import Remark, RemarkKind, Word
 from deployments.planning.importing.yaml_nodes import (
     Node,
@@ -86,7 +90,10 @@ class _Reader:
     def read(self) -> None:
         """Try YAML and JSON, then shell; Python calls may stand anywhere."""
         found = self.collector
-        if not self._yaml(0, self.end):
+        image = read_dockerfile(self.text[: self.end])
+        if image is not None:
+            found.service(image)
+        elif not self._yaml(0, self.end):
             commands, remarks = read_commands(self.text, 0, self.end, found.budget)
             self._embedded_yaml()
             found.commands(commands)
@@ -94,6 +101,9 @@ class _Reader:
                 found.remarks.extend(remarks)
         for words in read_calls(self.text, self.end, found.budget):
             found.launch(PYTHON_CALL, (), words, Surroundings())
+        if found.empty:
+            for words in read_lists(self.text, self.end, found.budget):
+                found.words(words, Surroundings())
 
     def _embedded_yaml(self) -> None:
         """A compose file that a script writes with a here-document, or a fenced block."""

@@ -177,9 +177,17 @@ def _given(argument: Argument | None, scope: Scope | None) -> JsonValue:
         read = _resolved(argument.value, scope, read)
     if read.damage is Damage.OTHER and word is not None and word.damaged:
         return JsonValue(read.value, Damage.QUOTES_EATEN)
-    if read.damage is None and not isinstance(read.value, dict):
+    return _as_object(read, argument) if read.damage is None else read
+
+
+def _as_object(read: JsonValue, argument: Argument) -> JsonValue:
+    """Sound JSON that is no object, or that a shell handed over in pieces, is damaged all the same."""
+    if isinstance(read.value, str):
+        return JsonValue(read_json(read.value).value, Damage.QUOTES_INSIDE)
+    if not isinstance(read.value, dict):
         return JsonValue(None, Damage.OTHER)
-    return read
+    pieces = len(argument.words) - (0 if argument.attached else 1)
+    return JsonValue(read.value, Damage.SPLIT if pieces > 1 else None)
 
 
 def _resolved(text: str, scope: Scope, before: JsonValue) -> JsonValue:

@@ -42,14 +42,12 @@ SHORT_NAME = "-sc"
 def old_flags(view: LaunchView) -> Iterator[Hit]:
     """Fires on old flags: an error when a newer version is named, else worth knowing."""
     speculation = view.speculation
-    if (
-        speculation is None
-        or not speculation.old_flags
-        or view.launch.program == PYTHON_CALL
-    ):
+    if speculation is None or not speculation.old_flags:
         return
     used = [one for one in view.launch.arguments.flags if one.name in OLD_SPECULATIVE]
     newer = view.engine.version is not None and not view.engine.old
+    if view.launch.program == PYTHON_CALL and not newer:
+        return
     yield Hit(
         message=text(
             "{flags} ended with vLLM 0.8.2; later versions answer: unrecognized arguments.",

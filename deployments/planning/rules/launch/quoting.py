@@ -46,6 +46,9 @@ _CAUSES = {
     ),
     Damage.TRAILING_COMMA: text("a comma stands before a closing bracket"),
     Damage.TEXT_BEHIND: text("other text stands behind the object"),
+    Damage.SPLIT: text(
+        "the shell split it at its blanks: it, or the variable that holds it, stands without quotes"
+    ),
     Damage.BRACE_MISSING: text("a closing brace is missing"),
     Damage.OTHER: text("it is no JSON object"),
 }
