@@ -71,7 +71,10 @@ class LogForm(forms.Form):
         ],
     )
     q = forms.CharField(
-        label=_("Search"), required=False, max_length=LONGEST_PATTERN, strip=False
+        label=_("Search, a regular expression"),
+        required=False,
+        max_length=LONGEST_PATTERN,
+        strip=False,
     )
     layout = forms.ChoiceField(
         label=_("Several replicas"),

@@ -29,7 +29,7 @@ from deployments.telemetry.benchmarks.side_by_side import (
 from deployments.telemetry.benchmarks.values import BenchmarkRun
 from deployments.telemetry.benchmarks.verdict import Comparison, compare
 
-MOST_LISTED = 100
+PAGE_RESULTS = 25
 MOST_COMPARED = 6
 """More columns than this are not read side by side by anybody."""
 

@@ -92,6 +92,11 @@ class Fleet:
         return max(times, default=None)
 
     @property
+    def lacks_hosts(self) -> bool:
+        """Whether there is no cluster, or one without a host."""
+        return not self.clusters or any(not one.hosts for one in self.clusters)
+
+    @property
     def silent(self) -> int:
         """Hosts that do not answer."""
         return sum(not host.reachable for host in self.hosts)

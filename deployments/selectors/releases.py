@@ -11,6 +11,7 @@ from deployments.models import (
     Booking,
     CommandState,
     Decision,
+    EventKind,
     Release,
     ReleaseEvent,
     ReleaseState,
@@ -162,7 +163,7 @@ def release_progress(release: Release, plan: Plan | None) -> ReleaseProgress:
         replicas=tuple(
             ReplicaLine(row=row, planned=planned_replica(plan, row)) for row in replicas
         ),
-        journal=tuple(events[-JOURNAL_LINES:]),
+        journal=tuple(_told(events)[-JOURNAL_LINES:]),
         moving=moving,
         cancelling=cancelling,
         stamp=_stamp(
@@ -196,6 +197,21 @@ def planned_replica(plan: Plan | None, row: Replica) -> PlannedReplica | None:
     return next(
         (one for one in replicas if one.role == row.role and one.rank == row.rank), None
     )
+
+
+def _told(events: list[ReleaseEvent]) -> list[ReleaseEvent]:
+    """The journal without what was begun and has an outcome, which tells the same step again."""
+    ended = {
+        (event.step, event.replica_id): event.sequence
+        for event in events
+        if event.kind in {EventKind.DONE, EventKind.FAILED}
+    }
+    return [
+        event
+        for event in events
+        if event.kind != EventKind.INTENT
+        or event.sequence > ended.get((event.step, event.replica_id), -1)
+    ]
 
 
 def _seen(replica: Replica) -> list[object]:

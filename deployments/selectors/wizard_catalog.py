@@ -1,5 +1,6 @@
 """Models and checkpoints as the wizard lists them: found, filtered, closed with the reason."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -10,10 +11,13 @@ from deployments.models.fleet import Platform
 from deployments.planning.catalog import Checkpoint, Drafter
 from deployments.planning.catalog import TargetModel as CatalogEntry
 from deployments.planning.methods import FACTS
+from deployments.planning.platforms import find_platform
 from deployments.planning.snapshot import HostSnapshot
 from deployments.selectors.texts import listed, say
 
 GIB = 1 << 30
+MOST_MODELS = 40
+"""As many are listed at once; the rest is found by its name or its family."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +54,19 @@ def model_options(
         for option in options
         if option.chosen or (_holds(option.row, words) and _passes(option, only, fleet))
     ]
+
+
+def listed_options(options: list[ModelOption]) -> list[ModelOption]:
+    """The first of these, the chosen one among them wherever it stands."""
+    kept = options[:MOST_MODELS]
+    chosen = [one for one in options[MOST_MODELS:] if one.chosen]
+    return [*chosen, *kept]
+
+
+def families(rows: Iterable[TargetModel]) -> list[tuple[str, int]]:
+    """Families with how many models each has, by name."""
+    counted = Counter(row.family for row in rows)
+    return sorted(counted.items(), key=lambda one: one[0].casefold())
 
 
 def checkpoint_options(
@@ -115,7 +132,7 @@ def _passes(option: ModelOption, only: str, fleet: set[str]) -> bool:
 def _closed(checkpoint: Checkpoint, hosts: Sequence[HostSnapshot]) -> str:
     if not hosts:
         return ""
-    missing = [host for host in hosts if host.platform not in checkpoint.platforms]
+    missing = [host for host in hosts if not _serves(checkpoint, host.platform)]
     if missing:
         return _("Made for %(platforms)s, but %(host)s is %(platform)s.") % {
             "platforms": platform_names(checkpoint.platforms),
@@ -123,6 +140,15 @@ def _closed(checkpoint: Checkpoint, hosts: Sequence[HostSnapshot]) -> str:
             "platform": platform_names([missing[0].platform]),
         }
     return _too_large(checkpoint, hosts)
+
+
+def _serves(checkpoint: Checkpoint, platform: str) -> bool:
+    """Whether the planner takes it there: made for the platform, or borrowed from its kin."""
+    if platform in checkpoint.platforms:
+        return True
+    traits = find_platform(platform).traits
+    borrowed = traits.documented_as in checkpoint.platforms
+    return borrowed and checkpoint.quantisation not in traits.refused_quantisations
 
 
 def _too_large(checkpoint: Checkpoint, hosts: Sequence[HostSnapshot]) -> str:

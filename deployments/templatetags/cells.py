@@ -22,6 +22,7 @@ from deployments.selectors.tables.columns import (
     MethodChoice,
     State,
 )
+from deployments.selectors.texts import listed
 from deployments.templatetags.drawings import spark_line
 from deployments.templatetags.figures import (
     count,
@@ -102,11 +103,11 @@ def _method(choice: MethodChoice, column: Column) -> Cell:
 
 
 def _methods(methods: Sequence[str], column: Column) -> Cell:
-    return ", ".join(map(method_name, methods)) if methods else nothing(column)
+    return listed(map(method_name, methods)) if methods else nothing(column)
 
 
 def _words(words: Sequence[str], column: Column) -> Cell:
-    return ", ".join(words) if words else nothing(column)
+    return listed(words) if words else nothing(column)
 
 
 def _text(value: str | None, column: Column) -> Cell:

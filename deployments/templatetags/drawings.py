@@ -9,6 +9,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
+from deployments.selectors.texts import listed
 from deployments.templatetags.figures import percent
 
 register = template.Library()
@@ -51,7 +52,7 @@ def strip(
         )
         for place, share in enumerate(shares)
     ]
-    said = ", ".join(percent(share) for share in shares)
+    said = listed(percent(share) for share in shares)
     label = gettext("Accepted by position: %(rates)s") % {"rates": said}
     if all(share is None for share in shares):
         label = gettext("%(count)s draft positions, nothing measured") % {

@@ -67,7 +67,6 @@ SECTION_BY_PREFIX = {
     "host": "fleet",
     "cluster": "fleet",
     "guide": "guide",
-    "search": "overview",
     "style": "guide",
     "table": "overview",
     "settings": "settings",
@@ -140,7 +139,7 @@ def _groups(request: HttpRequest, waiting: int) -> tuple[tuple[Entry, ...], ...]
 
 
 def section_of(view_name: str) -> str:
-    """The navigation entry that a view belongs to; empty for none."""
+    """The navigation entry that a view belongs to; empty for what finds all of them, and for none."""
     matches = [prefix for prefix in SECTION_BY_PREFIX if view_name.startswith(prefix)]
     return SECTION_BY_PREFIX[max(matches, key=len)] if matches else ""
 

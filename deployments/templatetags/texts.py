@@ -10,3 +10,9 @@ register.filter("listed", listed)
 register.filter("role_name", role_name)
 register.filter("say", say)
 register.filter("step_name", step_name)
+
+
+@register.simple_tag
+def comma() -> str:
+    """What the language puts between the words of a list."""
+    return listed(("", ""))

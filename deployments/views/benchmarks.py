@@ -6,6 +6,7 @@ import uuid
 from urllib.parse import urlencode
 
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -19,7 +20,7 @@ from deployments.selectors.access import has_role
 from deployments.selectors.benchmark_files import compared_document, run_rows
 from deployments.selectors.benchmarks import (
     MOST_COMPARED,
-    MOST_LISTED,
+    PAGE_RESULTS,
     chosen,
     compare_page,
     results_for,
@@ -137,7 +138,7 @@ def _list(
     context = {
         "form": form,
         "error": error,
-        "results": rows[:MOST_LISTED],
+        "results": Paginator(rows, PAGE_RESULTS).get_page(request.GET.get("page")),
         "most": MOST_COMPARED,
     }
     return render(request, "benchmarks/list.html", context, status=status)

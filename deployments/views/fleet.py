@@ -14,7 +14,7 @@ from deployments.forms.team_secret import SecretForm
 from deployments.models import Cluster, Host, TeamRole
 from deployments.planning.platforms.images import rewrite
 from deployments.planning.snapshot import ClusterSettings
-from deployments.selectors.access import has_role
+from deployments.selectors.access import has_role, team_ids_with_role
 from deployments.selectors.fleet import cluster_line, fleet_of, host_line, replicas_on
 from deployments.selectors.tables.hosts import HOSTS
 from deployments.selectors.team_secrets import secrets_of
@@ -31,7 +31,12 @@ EXAMPLE_IMAGE = "vllm/vllm-openai:v0.32.0"
 @require_safe
 def fleet(request: HttpRequest) -> HttpResponse:
     """Every host by cluster, with who holds which device."""
-    return render(request, "fleet/fleet.html", {"fleet": fleet_of(person(request))})
+    user = person(request)
+    context = {
+        "fleet": fleet_of(user),
+        "administers": bool(team_ids_with_role(user, TeamRole.ADMIN)),
+    }
+    return render(request, "fleet/fleet.html", context)
 
 
 @require_safe

@@ -27,6 +27,8 @@ from deployments.selectors.texts import say
 from deployments.selectors.wizard_catalog import (
     checkpoint_options,
     drafter_options,
+    families,
+    listed_options,
     model_options,
 )
 from deployments.selectors.wizard_methods import (
@@ -79,9 +81,15 @@ def model_step(user: User, draft: Draft) -> Context:
     )
     others = {"checkpoint": "", "drafter": "", "pin": ""}
     return {
+    shown = listed_options(options)
         "options": [
             (option, form.address(Step.MODEL, model=option.row.key, **others))
-            for option in options
+            for option in shown
+        ],
+        "left_out": len(options) - len(shown),
+        "families": [
+            (family, count, form.address(Step.MODEL, q=family))
+            for family, count in families(form.choices.models)
         ],
         "catalog_size": len(form.choices.models),
         "checkpoints": checkpoints,

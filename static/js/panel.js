@@ -111,13 +111,17 @@
   let goodbye = 0;
 
   const source = (event) => event.detail.ctx?.sourceElement ?? event.target;
-  const updatesItself = (element) => element.getAttribute?.("hx-trigger")?.startsWith("every");
+  const trigger = (element) => element.getAttribute?.("hx-trigger") ?? "";
+  const updatesItself = (element) => trigger(element).startsWith("every");
+  // A log says beside its lines that it cannot be read.
+  const speaksForItself = (element) => trigger(element).startsWith("log:");
 
   function say(kind) {
     const line = document.getElementById("connection");
     if (!line) return;
     clearTimeout(goodbye);
-    const time = seenAt.toLocaleTimeString(document.documentElement.lang);
+    const clock = { timeZone: document.body.dataset.zone, hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" };
+    const time = new Intl.DateTimeFormat(document.documentElement.lang, clock).format(seenAt);
     line.textContent = line.dataset[kind].replace("{time}", time);
     line.classList.toggle("lost", kind === "lost");
     line.hidden = false;
@@ -144,7 +148,7 @@
   });
   document.addEventListener("htmx:error", (event) => {
     if (updatesItself(source(event))) lost(source(event));
-    else toast(document.getElementById("toasts").dataset.offline);
+    else if (!speaksForItself(source(event))) toast(document.getElementById("toasts").dataset.offline);
   });
   document.addEventListener("htmx:after:request", (event) => {
     const status = event.detail.ctx?.response?.status ?? 500;
@@ -156,7 +160,12 @@
     reveal(document);
     if (event.detail.ctx?.response?.status >= 400) focusSummary(document.body);
   });
-  window.addEventListener("offline", () => toast(document.getElementById("toasts").dataset.offline));
+  window.addEventListener("offline", () => {
+    // What updates itself says so by its age, which is more than a toast could tell.
+    const regions = document.querySelectorAll('[hx-trigger^="every"]');
+    regions.forEach(lost);
+    if (!regions.length && !document.querySelector('[hx-trigger^="log:"]')) toast(document.getElementById("toasts").dataset.offline);
+  });
   window.addEventListener("online", () => clearToast(document.getElementById("toasts").dataset.offline));
 
   /** A sheet under its button closes by Escape, which returns the focus, and when somebody leaves it. */

@@ -45,7 +45,7 @@ def plan_practice(page: Page, panel: RunningPanel, model: str, name: str) -> Non
 
     The port is a free one, since other engines of this machine may hold the default.
     """
-    page.goto(f"{panel.address}/plan/")
+    page.goto(f"{panel.address}/plan/?q={model}")
     page.get_by_role("link", name=model, exact=True).click()
     page.wait_for_url("**model=**")
     page.get_by_role("button", name="Continue to hardware").first.click()

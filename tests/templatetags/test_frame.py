@@ -7,9 +7,10 @@ from deployments.templatetags.frame import GROUPS, section_of
 from deployments.views.manifest import MANIFEST
 
 NO_PAGE = {"healthz", "set_language"}
+EVERYWHERE = {"search"}
 
 
-@pytest.mark.parametrize("name", sorted(set(MANIFEST) - NO_PAGE))
+@pytest.mark.parametrize("name", sorted(set(MANIFEST) - NO_PAGE - EVERYWHERE))
 def test_every_page_belongs_to_an_entry_of_the_navigation(name: str) -> None:
     """A person always sees where they are."""
     entries = {entry for group in GROUPS for entry, _label in group}
@@ -20,7 +21,7 @@ def test_the_longest_prefix_decides() -> None:
     """Files of a stored plan belong to its approval, not to the planner."""
     assert section_of("stored-plan-files") == "approval-list"
     assert section_of("plan-files") == "plan"
-    assert section_of("") == ""
+    assert section_of("") == section_of("search") == ""
 
 
 def test_every_entry_leads_somewhere() -> None:

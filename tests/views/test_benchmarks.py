@@ -242,3 +242,16 @@ def test_text_of_a_result_is_text_on_the_page(client: Client, team: Team) -> Non
     answer = bring(client, team, name="<b>x</b>", off_text=hostile)
     assert b"<script>alert" not in answer.content
     assert b"<b>x</b>" not in answer.content
+
+
+def test_many_results_are_read_in_pages(client: Client, team: Team) -> None:
+    made = [BenchmarkResultFactory.create(team=team) for _ in range(26)]
+
+    def names(number: str) -> list[str]:
+        page = page_of(client.get(reverse("benchmark-list"), {"page": number}))
+        return [cell.get_text(strip=True) for cell in page.select(".kept tbody th")]
+
+    assert len(names("1")) == 25
+    assert names("2") == [made[0].name]
+    assert names("99") == names("2")
+    assert names("x") == names("1")

@@ -11,6 +11,7 @@ from pytest_django import DjangoAssertNumQueries
 from deployments.forms.wizard.draft import read_draft
 from deployments.forms.wizard.steps import Step
 from deployments.models import ApprovalRequest, Cluster, Host, TargetModel, User
+from deployments.selectors.wizard_catalog import MOST_MODELS
 from tests.factories import DeploymentFactory, TargetModelFactory, TeamFactory
 from tests.plan_browser import PlainBrowser, one
 from tests.plan_rows import released, stored
@@ -243,6 +244,25 @@ def test_search_and_filters_find_models(as_alice: Client, models: object) -> Non
     assert found(q="nothing") == []
     assert found(has="mtp") == ["GLM-5.2"]
     assert "GLM-5.2" in found(q="qwen", model=GLM)
+
+
+def test_a_long_catalog_is_listed_in_part_with_its_families(
+    as_alice: Client, models: object
+) -> None:
+    for number in range(MOST_MODELS):
+        TargetModelFactory.create(key=f"a/{number:03}", family="Alpha")
+    page = soup(as_alice, at("model", {}, model=QWEN))
+    names = [row.get_text() for row in page.select("#wizard-models th a")]
+    assert len(names) == MOST_MODELS + 1
+    assert names[0] == "Qwen3-8B"
+    assert "1 more model fits." in one(page, "#wizard-models").get_text()
+    families = {
+        link.get_text(): str(link["href"]) for link in page.select(".families a")
+    }
+    assert "Alpha" in families
+    again = soup(as_alice, families["Alpha"])
+    assert len(again.select("#wizard-models tbody tr")) == MOST_MODELS + 1
+    assert one(again, ".families [aria-current]").get_text() == "Alpha"
 
 
 def test_models_for_the_fleet_are_found(as_alice: Client, state: State) -> None:

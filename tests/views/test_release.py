@@ -13,6 +13,7 @@ from deployments.models import (
     Cluster,
     Command,
     CommandState,
+    EventKind,
     Release,
     ReleaseState,
     Replica,
@@ -272,8 +273,27 @@ def test_the_journal_says_its_steps_in_words(
     as_alice: Client, release: Release
 ) -> None:
     for number, step in enumerate(Step, start=100):
-        ReleaseEventFactory.create(release=release, sequence=number, step=step)
+        ReleaseEventFactory.create(
+            release=release, sequence=number, step=step, kind=EventKind.INTENT
+        )
     page = parsed(as_alice.get(f"/releases/{release.pk}/"))
     cells = page.select(f"#journal-{release.pk} tbody td[title]")
     assert {cell["title"] for cell in cells} >= {step.value for step in Step}
     assert not [cell for cell in cells if str(cell["title"]) in cell.get_text()]
+
+
+def test_the_journal_tells_a_step_that_has_ended_once(
+    as_alice: Client, release: Release
+) -> None:
+    kinds = (EventKind.INTENT, EventKind.FAILED, EventKind.INTENT)
+    for number, kind in enumerate((*kinds, EventKind.DONE), start=200):
+        ReleaseEventFactory.create(
+            release=release, sequence=number, step="PULL", kind=kind
+        )
+    ReleaseEventFactory.create(
+        release=release, sequence=300, step="CREATE", kind=EventKind.INTENT
+    )
+    page = parsed(as_alice.get(f"/releases/{release.pk}/"))
+    rows = page.select(f"#journal-{release.pk} tbody tr")
+    told = [words(row, "td:nth-of-type(3)") for row in rows[-3:]]
+    assert told == ["Failed", "Done", "Begins"]

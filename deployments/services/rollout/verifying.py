@@ -7,7 +7,7 @@ from deployments.docker_api.containers import inspect_container
 from deployments.docker_api.logs import read_head
 from deployments.models import Release, Replica
 from deployments.planning.plan import Role
-from deployments.planning.text import NOTHING, Text, said_by, sentences, text
+from deployments.planning.text import NOTHING, Text, listed, said_by, sentences, text
 from deployments.services.rollout.failures import exit_failure, never_ready
 from deployments.services.rollout.journal import Act
 from deployments.services.rollout.keys import endpoint_key
@@ -119,7 +119,7 @@ def _prove_endpoint(engine: Engine, member: Member, endpoint: Endpoint) -> None:
                 "wrong_model",
                 text(
                     "it serves {found}, not {wanted}",
-                    found=", ".join(names) or "-",
+                    found=listed(names) if names else text("no model at all"),
                     wanted=wanted,
                 ),
                 text(
