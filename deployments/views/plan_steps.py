@@ -80,8 +80,8 @@ def model_step(user: User, draft: Draft) -> Context:
         else []
     )
     others = {"checkpoint": "", "drafter": "", "pin": ""}
-    return {
     shown = listed_options(options)
+    return {
         "options": [
             (option, form.address(Step.MODEL, model=option.row.key, **others))
             for option in shown
