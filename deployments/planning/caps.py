@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from deployments.planning.canonical import Json, canonical_json
 from deployments.planning.container import ContainerSpec
 from deployments.planning.endpoint_key import refuse_odd_key
+from deployments.planning.environment import refuse_odd_environment
 from deployments.planning.errors import PlanningError
 from deployments.planning.plan import Plan
 from deployments.planning.revision import RevisionSpec
@@ -64,6 +65,7 @@ def refuse_odd_names(spec: RevisionSpec) -> None:
             text("{image} is not an image reference.", image=repr(spec.image))
         )
     refuse_odd_key(spec.api_key)
+    refuse_odd_environment(spec.environment)
     if (spec.served_model_name or "").startswith("-"):
         raise PlanningError(
             text(

@@ -147,7 +147,7 @@ def _volumes(
 def _environment(context: PlanContext, parts: Parts) -> tuple[tuple[str, str], ...]:
     placement = parts.placement
     if context.practice:
-        return ()
+        return tuple(sorted(context.spec.environment))
     values = {
         "HF_HUB_OFFLINE": "1",
         "TRITON_CACHE_DIR": f"{CACHE}/triton",
@@ -160,6 +160,7 @@ def _environment(context: PlanContext, parts: Parts) -> tuple[tuple[str, str], .
     if context.profile.engine != VLLM_ASCEND and placement.spans_hosts:
         values |= _fabric(placement.host, parts.seat)
     values |= parts.settings.layout.serving.environment
+    values |= dict(context.spec.environment)
     values |= dict(parts.needs.environment)
     values[READY_TIMEOUT] = str(ready_deadline(context, parts.settings))
     return tuple(sorted(values.items()))

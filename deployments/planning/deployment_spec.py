@@ -46,6 +46,7 @@ class _Role:
     devices_per_host: int | None = None
     tensor_parallel_size: int | None = None
     data_parallel_size: int | None = None
+    pipeline_parallel_size: int | None = None
     port: int | None = None
 
 
@@ -105,6 +106,8 @@ class _Document:
     extra_flags: dict[str, FlagValue] = field(default_factory=dict)
     features: dict[str, bool] = field(default_factory=dict)
     api_key: str | None = None
+    environment: dict[str, FlagValue] = field(default_factory=dict)
+    split_cards: bool = False
     image_rewrites: dict[str, str] = field(default_factory=dict)
     time_zone: str | None = None
 
@@ -145,11 +148,15 @@ def parse_deployment_spec(
         extra_flags=tuple(_flag(*pair) for pair in sorted(read.extra_flags.items())),
         features=tuple(sorted(read.features.items())),
         api_key=read.api_key,
+        environment=tuple(
+            _variable(*pair) for pair in sorted(read.environment.items())
+        ),
     )
     settings = ClusterSettings(
         image_rewrites=tuple(sorted(read.image_rewrites.items())),
         time_zone=read.time_zone,
         files_only=True,
+        split_cards=read.split_cards,
     )
     return spec, hosts, settings
 
@@ -231,6 +238,7 @@ def _roles(read: _Document, hosts: tuple[HostSnapshot, ...]) -> tuple[RoleSpec, 
                 devices_per_host=given.devices_per_host,
                 tensor_parallel_size=given.tensor_parallel_size,
                 data_parallel_size=given.data_parallel_size,
+                pipeline_parallel_size=given.pipeline_parallel_size,
                 port=given.port,
             )
         )
@@ -278,6 +286,18 @@ def _percent(share: str | None) -> int | None:
             )
         )
     return int(whole) * 100 + int(digits[:2])
+
+
+def _variable(name: str, value: FlagValue) -> tuple[str, str]:
+    if isinstance(value, bool):
+        raise PlanningError(
+            text(
+                "The value of {name} in environment is neither text nor a number; write it in "
+                "quotes as the engine should read it.",
+                name=name,
+            )
+        )
+    return name, str(value)
 
 
 def _flag(name: str, value: FlagValue) -> tuple[str, str]:

@@ -148,6 +148,7 @@ def _in_order(spec: RevisionSpec) -> RevisionSpec:
         roles=roles,
         extra_flags=tuple(sorted(spec.extra_flags)),
         features=tuple(sorted(spec.features)),
+        environment=tuple(sorted(spec.environment)),
     )
 
 
@@ -305,12 +306,15 @@ def _plan(context: PlanContext, digests: tuple[tuple[str, str], ...]) -> Plan:
 
 
 def _gain(context: PlanContext) -> Gain | None:
-    """What the plan's own method is expected to bring where replies are written."""
+    """What the plan's own method is expected to bring where replies are written.
+
+    ``None`` with pipeline stages too: no published measurement has them.
+    """
     if context.practice or not context.roles or context.method is None:
         return None
     settings = context.roles[-1]
     speculative, layout = settings.speculative, settings.layout
-    if speculative is None:
+    if speculative is None or layout.pipeline_parallel_size > 1:
         return None
     return expected_gain(
         Situation(

@@ -35,7 +35,8 @@ class RoleSpec:
     """One role of the deployment: the hosts that serve it, by name, and its own settings.
 
     ``devices_per_host`` is the number of devices taken on each host, ``None`` for what the planner
-    finds right. ``port`` is the host port of the first API server of the role.
+    finds right. ``pipeline_parallel_size`` cuts the layers into stages on devices of one host. ``port``
+    is the host port of the first API server of the role.
     """
 
     role: Role
@@ -44,6 +45,7 @@ class RoleSpec:
     devices_per_host: int | None = None
     tensor_parallel_size: int | None = None
     data_parallel_size: int | None = None
+    pipeline_parallel_size: int | None = None
     port: int | None = None
 
 
@@ -75,6 +77,7 @@ class RevisionSpec:
     overrides the platform's image, and ``extra_flags`` are (flag, value) pairs where an empty value
     is a switch. ``features`` are (key, on) pairs that differ from what the catalog has on unasked.
     ``api_key`` names the stored secret that clients must send; ``off`` serves without one on purpose.
+    ``environment`` are (name, value) pairs for the engines' containers.
     """
 
     name: str
@@ -91,4 +94,5 @@ class RevisionSpec:
     extra_flags: tuple[tuple[str, str], ...] = ()
     features: tuple[tuple[str, bool], ...] = ()
     api_key: str | None = None
+    environment: tuple[tuple[str, str], ...] = ()
     number: int = 1

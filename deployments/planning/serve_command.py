@@ -82,6 +82,10 @@ def served_name(context: PlanContext) -> str:
 def _parallel(arguments: Arguments, settings: RoleSettings, seat: Seat) -> Arguments:
     layout = settings.layout
     arguments = arguments.having("--tensor-parallel-size", layout.tensor_parallel_size)
+    if layout.pipeline_parallel_size > 1:
+        arguments = arguments.having(
+            "--pipeline-parallel-size", layout.pipeline_parallel_size
+        )
     if layout.data_parallel_size > 1:
         arguments = arguments.having("--data-parallel-size", layout.data_parallel_size)
         if not seat.headless:

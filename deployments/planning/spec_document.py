@@ -43,6 +43,7 @@ def spec_document(
             "extra_flags": dict(_flag(*pair) for pair in spec.extra_flags) or None,
             "features": dict(spec.features) or None,
             "api_key": spec.api_key,
+            "environment": dict(spec.environment) or None,
         }
     )
 
@@ -50,7 +51,11 @@ def spec_document(
 def settled(spec: RevisionSpec) -> RevisionSpec:
     """The same revision in the one spelling that compares: flags in order, counts of a combined
     deployment with its method."""
-    spec = replace(spec, features=tuple(sorted(spec.features)))
+    spec = replace(
+        spec,
+        features=tuple(sorted(spec.features)),
+        environment=tuple(sorted(spec.environment)),
+    )
     flags = tuple(sorted(spec.extra_flags))
     if len(spec.roles) != 1 or spec.roles[0].role is not Role.COMBINED:
         return replace(spec, extra_flags=flags)
@@ -72,6 +77,7 @@ def _role(role: RoleSpec) -> dict[str, Json]:
             "devices_per_host": role.devices_per_host,
             "tensor_parallel_size": role.tensor_parallel_size,
             "data_parallel_size": role.data_parallel_size,
+            "pipeline_parallel_size": role.pipeline_parallel_size,
             "port": role.port,
         }
     )

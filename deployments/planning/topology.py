@@ -1,6 +1,6 @@
 """How a role spreads over its hosts: tensor and data parallel ranks, instances, heads."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from deployments.planning.catalog import Checkpoint, TargetModel
 from deployments.planning.errors import PlanningError
@@ -18,7 +18,7 @@ class RoleLayout:
 
     Hosts are cut into instances of ``hosts_per_instance``; each instance is one server of
     ``data_parallel_size`` ranks, ``data_parallel_size_local`` of them on every host, each on
-    ``tensor_parallel_size`` devices. ``assumed`` says that no document and no person gave the
+    ``tensor_parallel_size`` times ``pipeline_parallel_size`` devices. ``assumed`` says that no document and no person gave the
     layout, ``widened_from`` the documented tensor parallel size where memory asked for a larger one.
     """
 
@@ -29,6 +29,7 @@ class RoleLayout:
     data_parallel_size: int
     data_parallel_size_local: int
     expert_parallel: bool
+    pipeline_parallel_size: int = 1
     assumed: bool = False
     widened_from: int | None = None
 
@@ -40,7 +41,11 @@ class RoleLayout:
     @property
     def devices_per_host(self) -> int:
         """Devices that the role takes on each of its hosts."""
-        return self.tensor_parallel_size * self.data_parallel_size_local
+        return (
+            self.tensor_parallel_size
+            * self.pipeline_parallel_size
+            * self.data_parallel_size_local
+        )
 
     @property
     def hosts_per_instance(self) -> int:
@@ -94,7 +99,8 @@ def lay_out(
         context=request.context,
     )
     serving = merge_serving(request.model.serving, query)
-    shape = _shape(request, spec, hosts, serving)
+    stages = spec.pipeline_parallel_size or 1
+    shape = _shape(request, *_columns(spec, hosts, stages), serving)
     total = _total_ranks(shape, spec, len(hosts))
     experts = request.model.experts is not None
     expert_parallel = serving.expert_parallel
@@ -108,8 +114,42 @@ def lay_out(
         data_parallel_size=total,
         data_parallel_size_local=shape.local,
         expert_parallel=expert_parallel,
+        pipeline_parallel_size=stages,
         assumed=shape.assumed,
     )
+
+
+def _columns(
+    spec: RoleSpec, hosts: tuple[HostSnapshot, ...], stages: int
+) -> tuple[RoleSpec, tuple[HostSnapshot, ...]]:
+    """The role and its hosts with the devices of all stages taken for one large device.
+
+    Raises:
+        PlanningError: the devices that a person gave do not divide into the stages.
+    """
+    if stages == 1:
+        return spec, hosts
+    wanted = spec.devices_per_host
+    if wanted is not None and wanted % stages:
+        raise PlanningError(
+            text(
+                "The {role} role takes {wanted} devices on each host, which {stages} pipeline "
+                "stages do not divide; change one of the two.",
+                role=spec.role.value,
+                wanted=wanted,
+                stages=stages,
+            )
+        )
+    columns = tuple(
+        replace(
+            host,
+            device_count=max(1, host.device_count // stages),
+            device_memory_bytes=host.device_memory_bytes
+            and host.device_memory_bytes * stages,
+        )
+        for host in hosts
+    )
+    return replace(spec, devices_per_host=wanted and wanted // stages), columns
 
 
 def _shape(

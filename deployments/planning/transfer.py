@@ -56,6 +56,7 @@ def transfer_config(
         one.role.value: {
             "dp_size": one.layout.data_parallel_size,
             "tp_size": one.layout.tensor_parallel_size,
+            **_stages(one),
         }
         for one in context.roles
         if one.role in KV_ROLES
@@ -67,6 +68,12 @@ def transfer_config(
         "engine_id": str(endpoint.number),
         "kv_connector_extra_config": extra,
     }
+
+
+def _stages(settings: RoleSettings) -> dict[str, Json]:
+    """The pipeline stages of a side, said where there is more than one."""
+    stages = settings.layout.pipeline_parallel_size
+    return {"pp_size": stages} if stages > 1 else {}
 
 
 def connector_of(context: PlanContext, settings: RoleSettings) -> str | None:

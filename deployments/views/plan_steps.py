@@ -44,6 +44,7 @@ from deployments.selectors.wizard_review import (
     placement_text,
     running_plan,
 )
+from deployments.selectors.wizard_switches import switches_of
 
 Context = dict[str, Any]
 SIZES = ("--max-num-seqs", "--max-num-batched-tokens", "--max-model-len")
@@ -172,7 +173,14 @@ def details_step(user: User, draft: Draft) -> Context:
     apart = form.value("topology") == Topology.DISAGGREGATED.value
     prefill, decode = role_hosts(form)
     roles = [Role.PREFILL, Role.DECODE] if apart else [Role.COMBINED]
+    spec, ground = draft.spec, draft.ground
+    switches = (
+        switches_of(form.entry, ground.hosts, spec.checkpoint, spec.features)
+        if form.entry and spec and ground
+        else []
+    )
     return {
+        "switches": switches,
         "apart": apart,
         "own_image": form.value("image_source") == "own",
         "role_groups": [
@@ -279,7 +287,7 @@ def planned_values(plan: Plan) -> list[tuple[str, str]]:
 
 
 def _role_names(role: Role) -> list[str]:
-    settings = ["devices", "tp", "dp", "port"]
+    settings = ["devices", "tp", "pp", "dp", "port"]
     if role is not Role.COMBINED:
         settings.insert(0, "tokens")
     return [f"{role.value}_{setting}" for setting in settings]

@@ -73,6 +73,7 @@ def roles(role: Role, *, tokens: bool) -> st.SearchStrategy[RoleSpec]:
         devices_per_host=counts,
         tensor_parallel_size=counts,
         data_parallel_size=counts,
+        pipeline_parallel_size=maybe(st.integers(1, 64)),
         port=maybe(st.integers(1, 65535)),
     )
 
@@ -87,6 +88,10 @@ apart = st.tuples(
 switches = st.dictionaries(
     st.sampled_from(["reasoning", "text_only", "tool_calling"]), st.booleans()
 ).map(lambda chosen: tuple(sorted(chosen.items())))
+variables = st.dictionaries(
+    st.sampled_from(["OMP_NUM_THREADS", "VLLM_LOGGING_LEVEL", "no_proxy"]),
+    st.sampled_from(["1", "DEBUG", "a=b, c", ""]),
+).map(lambda found: tuple(sorted(found.items())))
 workloads = st.builds(
     Workload,
     input_tokens=st.integers(1, 2_000_000),
@@ -132,6 +137,8 @@ def specs(draw: st.DrawFn) -> RevisionSpec:
         served_model_name=draw(st.sampled_from([None, "chat", "org/Model-7B:latest"])),
         extra_flags=draw(flags),
         features=draw(switches),
+        api_key=draw(st.sampled_from([None, "off", "chat-key"])),
+        environment=draw(variables),
     )
 
 

@@ -6,6 +6,8 @@ from django import forms
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
+from deployments.forms.wizard.environment import LONGEST as LONGEST_ENVIRONMENT
+from deployments.forms.wizard.environment import EnvironmentField
 from deployments.forms.wizard.fields import (
     NamesField,
     NumberField,
@@ -14,6 +16,7 @@ from deployments.forms.wizard.fields import (
     TextField,
 )
 from deployments.forms.wizard.flags import LONGEST, FlagsField
+from deployments.forms.wizard.switches import SwitchesField
 from deployments.planning.endpoint_key import OPEN
 from deployments.planning.engines.profile import shipped_profiles
 from deployments.planning.revision import Topology
@@ -31,11 +34,6 @@ SLUG = Spelling(
     _(
         "use small letters, digits and hyphens, and begin and end with a letter or digit."
     ),
-)
-
-SWITCHES = Spelling(
-    r"[a-z_]+=(?:on|off)(?:, ?[a-z_]+=(?:on|off))*",
-    _("write pairs such as tool_calling=off, with a comma between them."),
 )
 
 
@@ -179,12 +177,10 @@ class DetailsFields(forms.Form):
         ),
         widget=forms.Select,
     )
-    features = TextField(
-        longest=400,
-        spelling=SWITCHES,
+    features = SwitchesField(
         label=_("Feature switches"),
         help_text=_(
-            "What differs from the catalog, such as tool_calling=off, text_only=on. The catalog knows the flags of each."
+            "What the model can do besides writing text. The catalog knows the flags of each, and what is on unasked."
         ),
     )
     extra_flags = FlagsField(
@@ -194,6 +190,14 @@ class DetailsFields(forms.Form):
             "One flag a line, such as --max-logprobs 5. Each is checked against the engine version; flags that the panel sets itself are refused."
         ),
         widget=forms.Textarea(attrs={"rows": 4}),
+    )
+    environment = EnvironmentField(
+        longest=LONGEST_ENVIRONMENT,
+        label=_("Environment variables"),
+        help_text=_(
+            "NAME=value, one a line, for the engines' containers. What the plan sets itself, what loads code and secrets are refused."
+        ),
+        widget=forms.Textarea(attrs={"rows": 3}),
     )
 
 
@@ -228,6 +232,14 @@ def role_fields(role: str) -> dict[str, forms.Field]:
             _("Data parallel size"),
             _(
                 "Ranks that each serve requests of their own. Experts are shared between them where expert parallelism is on."
+            ),
+        ),
+        f"{role}_pp": _role_number(
+            1,
+            64,
+            _("Pipeline parallel size"),
+            _(
+                "Stages that the layers are cut into, on devices of one host. Few ways of drafting go with more than one."
             ),
         ),
         f"{role}_port": _role_number(

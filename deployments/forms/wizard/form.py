@@ -22,6 +22,7 @@ from deployments.forms.wizard.steps import (
     Step,
     WorkloadFields,
 )
+from deployments.forms.wizard.switches import SwitchesField, told_apart
 from deployments.forms.wizard.workloads import OWN
 from deployments.models import TargetModel
 from deployments.planning.catalog import TargetModel as CatalogEntry
@@ -89,6 +90,8 @@ class WizardForm(
     def raw(self, name: str) -> list[str]:
         """What the address says for a field, once each, empty values left out."""
         values = [value for value in self.query.getlist(name) if value.strip()]
+        if isinstance(self.fields[name], SwitchesField):
+            return told_apart(values)
         if isinstance(self.fields[name], NamesField):
             return list(dict.fromkeys(values))
         return values[-1:]

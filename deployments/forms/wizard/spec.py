@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from django.http import QueryDict
 
 from deployments.forms.wizard.details import OWN_IMAGE, PRACTICE_IMAGE
+from deployments.forms.wizard.environment import write_environment
 from deployments.forms.wizard.flags import write_flags
 from deployments.forms.wizard.form import WizardForm, suggested_name
 from deployments.forms.wizard.steps import (
     CLUSTER,
     Step,
 )
+from deployments.forms.wizard.switches import write_switches
 from deployments.forms.wizard.workloads import BY_KEY, OWN, preset_of
 from deployments.models import Cluster
 from deployments.planning.decision import AUTO
@@ -76,14 +78,10 @@ def spec_from(form: WizardForm) -> RevisionSpec | None:
         ),
         served_model_name=read.text("served_model_name"),
         extra_flags=form.cleaned_data.get("extra_flags") or (),
-        features=_features(read.text("features")),
+        features=form.cleaned_data.get("features") or (),
+        environment=form.cleaned_data.get("environment") or (),
         api_key=read.text("api_key"),
     )
-
-
-def _features(written: str | None) -> tuple[tuple[str, bool], ...]:
-    pairs = [one.strip().partition("=") for one in (written or "").split(",")]
-    return tuple(sorted((key, state == "on") for key, _sign, state in pairs if key))
 
 
 def chosen_hosts(form: WizardForm) -> tuple[str, ...]:
@@ -141,6 +139,7 @@ def address_at(
     query["step"] = step.value
     query.update(dict(place))
     query.setlist("host", list(hosts))
+    query.setlist("features", write_switches(spec.features))
     values = _values(spec) | _workload_values(spec.workload)
     for role in spec.roles:
         values |= _role_values(role)
@@ -191,6 +190,7 @@ def _role(read: _Reader, role: Role, hosts: tuple[str, ...]) -> RoleSpec:
         devices_per_host=read.number(f"{role.value}_devices"),
         tensor_parallel_size=read.number(f"{role.value}_tp"),
         data_parallel_size=read.number(f"{role.value}_dp"),
+        pipeline_parallel_size=read.number(f"{role.value}_pp"),
         port=read.number(f"{role.value}_port"),
     )
 
@@ -221,9 +221,7 @@ def _values(spec: RevisionSpec) -> dict[str, object]:
         "served_model_name": spec.served_model_name,
         "api_key": spec.api_key,
         "extra_flags": write_flags(spec.extra_flags),
-        "features": ", ".join(
-            f"{key}={'on' if on else 'off'}" for key, on in spec.features
-        ),
+        "environment": write_environment(spec.environment),
     }
 
 
@@ -247,6 +245,7 @@ def _role_values(role: RoleSpec) -> dict[str, object]:
         f"{name}_devices": role.devices_per_host,
         f"{name}_tp": role.tensor_parallel_size,
         f"{name}_dp": role.data_parallel_size,
+        f"{name}_pp": role.pipeline_parallel_size,
         f"{name}_port": role.port,
     }
     if role.num_speculative_tokens is not None:

@@ -9,11 +9,13 @@ from deployments.planning.rules.count import count_rules
 from deployments.planning.rules.disaggregation import disaggregation_rules
 from deployments.planning.rules.endpoint import endpoint_rules
 from deployments.planning.rules.engine import engine_rules
+from deployments.planning.rules.environment import environment_rules
 from deployments.planning.rules.flags import flag_rules
 from deployments.planning.rules.graph import graph_rules
 from deployments.planning.rules.host import host_rules
 from deployments.planning.rules.memory import memory_rules
 from deployments.planning.rules.method import method_rules
+from deployments.planning.rules.pipeline import pipeline_rules
 
 Rule = Callable[[PlanContext], Iterable[Finding]]
 RULES: tuple[Rule, ...] = (
@@ -24,6 +26,8 @@ RULES: tuple[Rule, ...] = (
     disaggregation_rules,
     host_rules,
     endpoint_rules,
+    environment_rules,
+    pipeline_rules,
     memory_rules,
     engine_rules,
     flag_rules,

@@ -48,8 +48,11 @@ def cache_of(question: Question) -> Cache:
     own, assumed = drafts
     basis = Basis.DERIVED if geometry.checked and not assumed else Basis.ASSUMED
     return Cache(
-        token_bytes=(target + own) / question.context_parallel_size,
-        sequence_bytes=_sequence_bytes(geometry, question),
+        token_bytes=(target / question.pipeline_parallel_size + own)
+        / question.context_parallel_size,
+        sequence_bytes=math.ceil(
+            _sequence_bytes(geometry, question) / question.pipeline_parallel_size
+        ),
         basis=basis,
         source=text("{kind}; {source}", kind=_kind(geometry), source=geometry.source),
     )

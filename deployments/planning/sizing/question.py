@@ -64,10 +64,11 @@ class Question:
     ascend: bool
     hccl_mib: int
     launched_devices: int | None
+    pipeline_parallel_size: int = 1
 
     @property
     def devices(self) -> int:
-        """Devices that the routed experts spread over."""
+        """Devices that the routed experts of one stage spread over."""
         return self.tensor_parallel_size * self.data_parallel_size
 
 
@@ -115,6 +116,7 @@ def question_of(context: PlanContext, settings: RoleSettings) -> Question:
         hccl_mib=_integer(layout.serving.environment.get("HCCL_BUFFSIZE"))
         or USUAL_HCCL_MIB,
         launched_devices=launched_devices(layout.serving),
+        pipeline_parallel_size=layout.pipeline_parallel_size,
     )
 
 

@@ -20,7 +20,7 @@ def role_memory(question: Question, platform: str) -> RoleMemory:
     documented = shortfall(
         question.checkpoint,
         platform,
-        question.devices,
+        question.devices * question.pipeline_parallel_size,
         question.launched_devices,
         _spread_bytes(question),
     )
@@ -63,7 +63,7 @@ def _spread_bytes(question: Question) -> int | None:
         return None
     alone = not question.geometry.mixture and not question.expert_parallel
     devices = question.tensor_parallel_size if alone else question.devices
-    return question.device_bytes * devices
+    return question.device_bytes * devices * question.pipeline_parallel_size
 
 
 def _left(budget: int | None, parts: tuple[MemoryPart, ...]) -> int | None:

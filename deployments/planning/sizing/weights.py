@@ -22,8 +22,9 @@ _MOST_HEADS = 5
 
 def target_part(question: Question) -> MemoryPart:
     """Return what the target model's weights take of the fullest device."""
-    spread = _spread(question)
+    whole_stages = _spread(question)
     geometry, checkpoint = question.geometry, question.checkpoint
+    spread = whole_stages and whole_stages / question.pipeline_parallel_size
     if spread is None:
         return _part(
             "weights", None, Basis.UNKNOWN, text("the model's size is not known")
