@@ -45,7 +45,11 @@ def test_counts_that_differ_are_said_by_role() -> None:
 
     made = plan(spec, gpu("gpu-1"), gpu("gpu-2"))
 
-    assert [replica.role for replica in made.replicas] == [Role.PREFILL, Role.DECODE]
+    assert [replica.role for replica in made.replicas] == [
+        Role.PREFILL,
+        Role.DECODE,
+        Role.ROUTER,
+    ]
     assert speculation_text(made) == f"EAGLE-3: prefill {TIMES}0, decode {TIMES}5"
 
 

@@ -45,13 +45,10 @@ def why_unsupported(profile: EngineProfile, method: Method) -> Text | None:
     """Say why an engine version does not run a method, ``None`` when it does."""
     if method in profile.methods:
         return None
-    named = {
-        "engine": profile.engine,
-        "version": profile.version,
-        "method": FACTS[method].title,
-    }
-    here = parse_version(profile.version)
-    lives = method_lives(profile.engine, method)
+    engine, version = profile.engine, profile.version
+    title = FACTS[method].title
+    here = parse_version(version)
+    lives = method_lives(engine, method)
     over = [one for one in lives if one.last and parse_version(one.last) < here]
     ahead = [one for one in lives if parse_version(one.first) > here]
     if over and ahead:
@@ -60,23 +57,31 @@ def why_unsupported(profile: EngineProfile, method: Method) -> Text | None:
             "from {first} on it runs again.",
             last=over[-1].last or "",
             first=ahead[0].first,
-            **named,
+            engine=engine,
+            version=version,
+            method=title,
         )
     if over and over[-1] is lives[-1]:
         return text(
             "{engine} {version} no longer runs {method}; {last} was the last release that did.",
             last=over[-1].last or "",
-            **named,
+            engine=engine,
+            version=version,
+            method=title,
         )
     if ahead:
         return text(
             "{engine} {version} does not run {method} yet; {first} is the first release that does.",
             first=ahead[0].first,
-            **named,
+            engine=engine,
+            version=version,
+            method=title,
         )
     if lives:
         return text(
             "This build of {engine} {version} does not run {method}, although the release does.",
-            **named,
+            engine=engine,
+            version=version,
+            method=title,
         )
-    return text("No release of {engine} runs {method}.", **named)
+    return text("No release of {engine} runs {method}.", engine=engine, method=title)
