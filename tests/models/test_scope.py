@@ -8,13 +8,18 @@ from django.contrib.auth.models import AnonymousUser
 from django.db.models import Model
 
 from deployments import models as m
+from tests import benchmark_rows, team_rows
 from tests import factories as f
 
 pytestmark = pytest.mark.django_db
 
-UNSCOPED = {"User", "Team", "Membership", "RoleGrant", "SavedView", "RollupRound"}
-"""People and their teams are what scoping goes by; a saved view is one person's own, a lock nobody's."""
-NAMES: dict[str, Any] = vars(f)
+UNSCOPED = {
+    *("User", "Team", "Membership", "RoleGrant"),
+    *("SavedView", "RollupRound", "OwnEngineProfile"),
+}
+"""People and their teams are what scoping goes by; a saved view is one person's own, a lock nobody's,
+engine profiles are known to the whole panel."""
+NAMES: dict[str, Any] = {**vars(f), **vars(benchmark_rows), **vars(team_rows)}
 FACTORIES: dict[type[Model], Any] = {
     factory._meta.model: factory
     for name, factory in NAMES.items()

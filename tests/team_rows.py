@@ -1,0 +1,32 @@
+"""Secrets of teams, and engine profiles that people made, for tests."""
+# mypy: allow-untyped-calls
+
+from factory.declarations import LazyFunction, Sequence, SubFactory
+from factory.django import DjangoModelFactory
+
+from deployments import models
+from tests.factories import TeamFactory, UserFactory
+
+
+class OwnEngineProfileFactory(DjangoModelFactory[models.OwnEngineProfile]):
+    """A profile by name only; its document is empty."""
+
+    class Meta:
+        model = models.OwnEngineProfile
+
+    name = Sequence(lambda n: f"vllm==0.32.0+acme{n}")
+    engine = "vllm"
+    source = "acme.whl"
+    document = LazyFunction(dict)
+
+
+class TeamSecretFactory(DjangoModelFactory[models.TeamSecret]):
+    """A secret whose value nobody can open: what is sealed is no sealed text."""
+
+    class Meta:
+        model = models.TeamSecret
+
+    team = SubFactory(TeamFactory)
+    name = Sequence(lambda n: f"key-{n}")
+    sealed = "unreadable"
+    changed_by = SubFactory(UserFactory)
