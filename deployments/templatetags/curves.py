@@ -215,4 +215,4 @@ def _description(curve: SpeedCurve, known: Sequence[CurvePoint]) -> str:
         "to": last.concurrency,
         "turning": break_even_text(curve),
     }
-    return f"{said} {_('All numbers stand in the table below.')}"
+    return " ".join((said, _("All numbers stand in the table below.")))
