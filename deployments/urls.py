@@ -5,6 +5,7 @@ from django.urls import URLPattern, path
 from deployments.models import TableKey
 from deployments.views import (
     acceptance,
+    alarms,
     approvals,
     benchmarks,
     calculator,
@@ -150,6 +151,17 @@ urlpatterns: list[URLPattern] = [
         name="deployment-logs-download",
     ),
     path("deployments/<uuid:pk>/logs/tail/", logs.tail, name="deployment-logs-tail"),
+    path("alarms/", alarms.alarm_list, name="alarm-list"),
+    path(
+        "alarms/table.csv",
+        tables.file,
+        {"table": TableKey.ALARMS},
+        name="alarm-list-file",
+    ),
+    path("alarms/<uuid:pk>/", alarms.alarm, name="alarm"),
+    path(
+        "alarms/<uuid:pk>/acknowledge/", alarms.acknowledge, name="alarm-acknowledge"
+    ),
     path("approvals/", approvals.approval_list, name="approval-list"),
     path(
         "approvals/table.csv",

@@ -414,6 +414,22 @@ class AcceptanceSampleFactory(DjangoModelFactory[models.AcceptanceSample]):
     window_s = 10.0
 
 
+class AlarmFactory(DjangoModelFactory[models.Alarm]):
+    """An open alarm: nothing was accepted in half an hour."""
+
+    class Meta:
+        model = models.Alarm
+
+    deployment = SubFactory(DeploymentFactory)
+    kind = models.AlarmKind.SILENT_ZERO
+    release_number = 1
+    opened_at = LazyFunction(timezone.now)
+    began_at = SelfAttribute("opened_at")
+    seen_at = SelfAttribute("opened_at")
+    text = "0 of 6000 drafted tokens were accepted."
+    evidence = {"accepted": 0, "drafted": 6000, "window_s": 1800, "threshold": 0.01}
+
+
 class MinuteRollupFactory(DjangoModelFactory[models.MinuteRollup]):
     """A minute with one window of 406 of 609 tokens in 203 drafts."""
 

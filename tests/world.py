@@ -7,6 +7,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from deployments.models import (
+    Alarm,
     ApprovalRequest,
     BenchmarkResult,
     Cluster,
@@ -23,6 +24,7 @@ from deployments.models import (
 )
 from tests.benchmark_rows import BenchmarkResultFactory
 from tests.factories import (
+    AlarmFactory,
     ClusterFactory,
     DeploymentFactory,
     SavedViewFactory,
@@ -79,6 +81,9 @@ class World:
         self.benchmark: BenchmarkResult = BenchmarkResultFactory.create(
             team=self.team, name=f"{name}-canary"
         )
+        self.alarm: Alarm = AlarmFactory.create(
+            deployment=self.deployment, note=f"{name}-canary"
+        )
         self.view: SavedView = SavedViewFactory.create(name=f"{name}-canary")
 
     def row(self, route: str) -> HasKey:
@@ -93,6 +98,7 @@ class World:
             "catalog": self.model,
             "table": self.view,
             "benchmark": self.benchmark,
+            "alarm": self.alarm,
         }
         return kinds[route.partition("-")[0]]
 

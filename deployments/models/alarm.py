@@ -85,6 +85,10 @@ class Alarm(Row):
                 name="alarm_kind_known", condition=Q(kind__in=AlarmKind.values)
             ),
             models.CheckConstraint(
+                name="alarm_end_known",
+                condition=Q(closed_because__in=["", *AlarmEnd.values]),
+            ),
+            models.CheckConstraint(
                 name="alarm_closed_has_reason",
                 condition=Q(closed_at__isnull=True, closed_because="")
                 | Q(closed_at__isnull=False) & ~Q(closed_because=""),

@@ -15,6 +15,7 @@ class TableKey(models.TextChoices):
     APPROVALS = "approvals", _("Approvals")
     CATALOG = "catalog", _("Catalog")
     HOSTS = "hosts", _("Hosts")
+    ALARMS = "alarms", _("Alarms")
 
 
 class SavedView(Row):

@@ -13,6 +13,7 @@ from deployments.models import (
     ReleaseState,
     User,
 )
+from deployments.selectors.alarms import calling_alarms, with_calling_alarm
 from deployments.selectors.overview_hosts import HostsSummary, hosts_summary
 from deployments.selectors.recent_changes import Change, recent_changes
 from deployments.selectors.standings import (
@@ -27,7 +28,7 @@ SHOWN_HOSTS = 10
 SHOWN_LINES = 20
 SHOWN_CALLS = 10
 """Of each kind; the lists that the page leads to have all of them."""
-TROUBLED, CHANGING = "troubled", "changing"
+TROUBLED, ALARMED, CHANGING = "troubled", "alarmed", "changing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,9 +46,10 @@ class Shortlist:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
-    """Everything on the page. ``troubled``, ``requests`` and ``stale`` need the person."""
+    """Everything on the page; ``troubled`` to ``stale`` need the person."""
 
     troubled: Shortlist
+    alarms: Shortlist
     requests: Shortlist
     stale: Shortlist
     changing: Shortlist
@@ -59,12 +61,14 @@ class Overview:
     @property
     def calls(self) -> int:
         """How many things wait for this person."""
-        return self.troubled.total + self.requests.total + self.stale.total
+        kinds = (self.troubled, self.alarms, self.requests, self.stale)
+        return sum(kind.total for kind in kinds)
 
     @property
     def more_calls(self) -> int:
         """What waits and has no room here."""
-        return self.troubled.more + self.requests.more + self.stale.more
+        kinds = (self.troubled, self.alarms, self.requests, self.stale)
+        return sum(kind.more for kind in kinds)
 
     @property
     def more_lines(self) -> int:
@@ -82,6 +86,7 @@ def overview_of(user: User) -> Overview | None:
     releases = _releases(user)
     return Overview(
         troubled=releases[TROUBLED],
+        alarms=releases[ALARMED],
         requests=_requests(user),
         stale=Shortlist(rows=stale, total=counts.stale),
         changing=releases[CHANGING],
@@ -106,18 +111,24 @@ def _requests(user: User) -> Shortlist:
 
 
 def _releases(user: User) -> dict[str, Shortlist]:
-    """Failures that nothing followed and live releases with a warning; and what is on its way."""
+    """Failures that nothing followed and live releases with a warning; those with an alarm; changes.
+
+    A live release with both is among those with an alarm.
+    """
     newer = Release.objects.filter(
         deployment=OuterRef("deployment"), number__gt=OuterRef("number")
     )
     lost = Q(state__in=[ReleaseState.FAILED, ReleaseState.BLOCKED]) & ~Exists(newer)
     warned = Q(state=ReleaseState.LIVE) & ~Q(warning="")
+    alarmed = Q(state=ReleaseState.LIVE, deployment__in=calling_alarms())
     kind = Case(
-        When(state__in=CHANGING_STATES, then=Value(CHANGING)), default=Value(TROUBLED)
+        When(state__in=CHANGING_STATES, then=Value(CHANGING)),
+        When(alarmed, then=Value(ALARMED)),
+        default=Value(TROUBLED),
     )
     rows: Sequence[Any] = list(
-        Release.objects.for_user(user)
-        .filter(Q(state__in=CHANGING_STATES) | lost | warned)
+        with_calling_alarm(Release.objects.for_user(user))
+        .filter(Q(state__in=CHANGING_STATES) | lost | warned | alarmed)
         .annotate(kind=kind)
         .annotate(
             place=Window(RowNumber(), partition_by="kind", order_by="-state_since"),
@@ -129,7 +140,7 @@ def _releases(user: User) -> dict[str, Shortlist]:
         .order_by("kind", "place")
     )
     found = {}
-    for name in (TROUBLED, CHANGING):
+    for name in (TROUBLED, ALARMED, CHANGING):
         of_kind = [row for row in rows if row.kind == name]
         total = of_kind[0].total if of_kind else 0
         found[name] = Shortlist(rows=of_kind, total=total)

@@ -5,7 +5,7 @@ import time
 from celery import shared_task
 from celery.contrib.django.task import DjangoTask
 
-from deployments.services import retention, rollups, standings
+from deployments.services import alarms, retention, rollups, standings
 
 ROUND_S = 20
 """A round ends before the next one begins; what is left waits for it."""
@@ -13,11 +13,12 @@ ROUND_S = 20
 
 @shared_task(base=DjangoTask, name="deployments.roll_up")
 def roll_up() -> None:
-    """Add up what waits, then judge what that touched."""
+    """Add up what waits, judge what that touched, then open and close alarms."""
     until = time.monotonic() + ROUND_S
     while rollups.roll_up() >= rollups.BATCH and time.monotonic() < until:
         pass
     standings.judge_standings()
+    alarms.watch_alarms()
 
 
 @shared_task(base=DjangoTask, name="deployments.forget_old")

@@ -26,6 +26,7 @@ GO_KEYS: Mapping[str, str] = {
     "overview": "o",
     "deployment-list": "d",
     "approval-list": "a",
+    "alarm-list": "m",
     "plan": "p",
     "check": "k",
     "benchmark-list": "b",
@@ -41,6 +42,7 @@ GROUPS: tuple[tuple[tuple[str, Any], ...], ...] = (
         ("overview", _("Overview")),
         ("deployment-list", _("Deployments")),
         ("approval-list", _("Approvals")),
+        ("alarm-list", _("Alarms")),
     ),
     (
         ("plan", _("Plan")),
@@ -56,6 +58,7 @@ SECTION_BY_PREFIX = {
     "deployment": "deployment-list",
     "release": "deployment-list",
     "approval": "approval-list",
+    "alarm": "alarm-list",
     "stored-plan": "approval-list",
     "plan": "plan",
     "check": "check",

@@ -9,6 +9,8 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from deployments.models import (
+    AlarmEnd,
+    AlarmKind,
     Decision,
     EventKind,
     Reachability,
@@ -76,6 +78,26 @@ STATUSES: Mapping[str, Mapping[str, Status]] = {
             RequestState.EXPIRED: IDLE,
             RequestState.STALE: ATTENTION,
             RequestState.SUPERSEDED: IDLE,
+        }
+    ),
+    "alarm": _choices(
+        {
+            AlarmKind.SILENT_ZERO: BAD,
+            AlarmKind.NO_DRAFTS: BAD,
+            AlarmKind.BELOW_BAND: ATTENTION,
+            AlarmKind.DROP: ATTENTION,
+            AlarmKind.ALL_ACCEPTED: ATTENTION,
+            AlarmKind.POSITIONS: ATTENTION,
+            AlarmKind.DISAGREEMENT: ATTENTION,
+            AlarmKind.GAP: ATTENTION,
+        }
+    ),
+    "alarm_end": _choices(
+        {
+            AlarmEnd.RECOVERED: GOOD,
+            AlarmEnd.STOPPED: IDLE,
+            AlarmEnd.SILENT: IDLE,
+            AlarmEnd.REPLACED: IDLE,
         }
     ),
     "decision": _choices({Decision.APPROVE: GOOD, Decision.REJECT: BAD}),

@@ -2,7 +2,7 @@
 
 import csv
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -14,9 +14,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from deployments.forms.history import wanted_history
+from deployments.models import Alarm
 from deployments.selectors.acceptance import Against, History, history
 from deployments.selectors.acceptance_range import LENGTHS_S, OWN
 from deployments.selectors.advice_words import TONES, VERDICTS, sentence
+from deployments.selectors.alarms import alarms_of
 from deployments.selectors.deployments import DeploymentPage, deployment_page
 from deployments.views.acceptance_numbers import file_rows, numbers
 from deployments.views.deployments import find, head, wizard_address
@@ -28,10 +30,12 @@ def acceptance(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """What was accepted over the range, as sentence, chart, bars and table."""
     page, seen = _read(request, pk)
     advice = seen.advice
+    alarms = alarms_of(page.row, seen.range.start, seen.range.end)
     address = reverse("deployment-acceptance", args=[page.row.pk])
     context = {
-        **head(page, "acceptance"),
+        **head(page, "acceptance", alarms),
         "history": seen,
+        "marked": _marked(alarms, seen),
         # Of a range that ended before, everything is known.
         "silent": bool(page.silent_since and page.silent_since < seen.range.end),
         "choices": _choices(seen, address),
@@ -51,8 +55,9 @@ def acceptance(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 @require_safe
 def acceptance_data(request: HttpRequest, pk: uuid.UUID) -> JsonResponse:
     """The numbers of the page as JSON; times are seconds since 1970, unknown is null."""
-    _page, seen = _read(request, pk)
-    return JsonResponse(numbers(seen))
+    page, seen = _read(request, pk)
+    alarms = alarms_of(page.row, seen.range.start, seen.range.end)
+    return JsonResponse(numbers(seen, _marked(alarms, seen)))
 
 
 @require_safe
@@ -70,6 +75,11 @@ def acceptance_file(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 def _read(request: HttpRequest, pk: uuid.UUID) -> tuple[DeploymentPage, History]:
     page = deployment_page(person(request), find(request, pk))
     return page, history(page.row, page.live, wanted_history(request.GET.dict()))
+
+
+def _marked(alarms: Sequence[Alarm], seen: History) -> list[Alarm]:
+    """Those that began before the range ended; another may have opened since."""
+    return [row for row in alarms if row.began_at < seen.range.end]
 
 
 def _choices(seen: History, address: str) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from django.utils import timezone
 
+from deployments.models import Alarm
 from deployments.selectors.acceptance import History, Step
 from deployments.selectors.acceptance_range import NANOSECONDS
 from deployments.telemetry.acceptance_history import Counts
@@ -18,7 +19,7 @@ FIGURES = (
 )
 
 
-def numbers(seen: History) -> dict[str, object]:
+def numbers(seen: History, alarms: Sequence[Alarm] = ()) -> dict[str, object]:
     """The document of the chart; times are seconds since 1970, unknown is null."""
     return {
         "range": seen.range.key,
@@ -42,6 +43,15 @@ def numbers(seen: History) -> dict[str, object]:
                 "revision": marker.release.plan.revision.number,
             }
             for marker in seen.markers
+        ],
+        "alarms": [
+            {
+                "at": int(row.began_at.timestamp()),
+                "to": int(row.closed_at.timestamp()) if row.closed_at else None,
+                "kind": "alarm",
+                "name": str(row.get_kind_display()),
+            }
+            for row in alarms
         ],
         "log_gaps": [
             {

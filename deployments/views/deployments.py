@@ -1,6 +1,7 @@
 """Deployments: the list, and the configuration and releases of one of them."""
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,11 +13,12 @@ from django.views.decorators.http import require_POST, require_safe
 
 from deployments.forms.releases import new_key
 from deployments.forms.wizard.spec import address_of_spec
-from deployments.models import Deployment, TableKey
+from deployments.models import Alarm, Deployment, TableKey
 from deployments.planning.documents import from_document
 from deployments.planning.errors import PlanningError
 from deployments.planning.launch.files import launch_files
 from deployments.planning.revision import RevisionSpec
+from deployments.selectors.alarms import alarms_of
 from deployments.selectors.configuration import effective_settings
 from deployments.selectors.deployments import (
     DeploymentPage,
@@ -91,8 +93,11 @@ def find(request: HttpRequest, pk: uuid.UUID) -> Deployment:
     return get_object_or_404(deployments_for(person(request)), pk=pk)
 
 
-def head(page: DeploymentPage, tab: str) -> dict[str, Any]:
-    """What every tab shows above itself."""
+def head(
+    page: DeploymentPage, tab: str, alarms: Sequence[Alarm] | None = None
+) -> dict[str, Any]:
+    """What every tab shows above itself; ``alarms`` where the tab has read them already."""
+    alarms = alarms_of(page.row) if alarms is None else alarms
     names = {
         "acceptance": _("Acceptance"),
         "logs": _("Logs"),
@@ -101,6 +106,7 @@ def head(page: DeploymentPage, tab: str) -> dict[str, Any]:
     }
     return {
         "page": page,
+        "alarms": [row for row in alarms if row.closed_at is None],
         "tabs": [
             (title, reverse(f"deployment-{key}", args=[page.row.pk]), key == tab)
             for key, title in names.items()

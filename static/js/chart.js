@@ -79,6 +79,7 @@
     ctx.font = `${11 * devicePixelRatio}px ${getComputedStyle(document.body).fontFamily}`;
     for (const marker of markers) {
       const x = Math.round(plot.valToPos(marker.at, "x", true));
+      ctx.strokeStyle = ctx.fillStyle = colours[marker.kind === "alarm" ? "attention" : "ink-2"];
       ctx.beginPath();
       ctx.moveTo(x, bbox.top);
       ctx.lineTo(x, bbox.top + bbox.height);
@@ -87,7 +88,8 @@
       ctx.textAlign = left ? "right" : "left";
       const gap = (left ? -4 : 4) * devicePixelRatio;
       const word = marker.kind === "setting" ? words.setting : words.release;
-      if (named) ctx.fillText(`${word} ${marker.release} (r${marker.revision})`, x + gap, bbox.top - 4 * devicePixelRatio);
+      const said = marker.kind === "alarm" ? marker.name : `${word} ${marker.release} (r${marker.revision})`;
+      if (named) ctx.fillText(said, x + gap, bbox.top - 4 * devicePixelRatio);
     }
     ctx.restore();
   }
@@ -137,7 +139,7 @@
           band(plot, history.baseline[name], colours["accent-soft"]);
           shade(plot, history.log_gaps.map((gap) => [gap.from, gap.to]), colours["attention-wash"]);
         }],
-        draw: [(plot) => mark(plot, history.markers, words, colours, isLength)],
+        draw: [(plot) => mark(plot, [...history.markers, ...history.alarms], words, colours, isLength)],
         setCursor: [(plot) => say(figure, plot, history)],
         setSelect: [(plot) => zoom(figure, plot)],
       },

@@ -5,6 +5,8 @@ from django.db import models
 from django.template import Context, Template
 
 from deployments.models import (
+    AlarmEnd,
+    AlarmKind,
     Decision,
     EventKind,
     Reachability,
@@ -30,6 +32,8 @@ TONES = {"good", "attention", "bad", "idle", "now"}
         ("host", Reachability),
         ("replica", ReplicaState),
         ("event", EventKind),
+        ("alarm", AlarmKind),
+        ("alarm_end", AlarmEnd),
     ],
 )
 def test_every_state_of_a_table_is_shown(

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from deployments.models import TableKey
+from deployments.selectors.tables.alarms import ALARMS
 from deployments.selectors.tables.approvals import APPROVALS
 from deployments.selectors.tables.catalog import CATALOG
 from deployments.selectors.tables.deployments import DEPLOYMENTS
@@ -11,5 +12,6 @@ from deployments.selectors.tables.releases import RELEASES
 from deployments.selectors.tables.table import Table
 
 TABLES: Mapping[TableKey, Table] = {
-    table.key: table for table in (DEPLOYMENTS, RELEASES, APPROVALS, CATALOG, HOSTS)
+    table.key: table
+    for table in (DEPLOYMENTS, RELEASES, APPROVALS, CATALOG, HOSTS, ALARMS)
 }

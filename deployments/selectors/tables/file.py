@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from deployments.models import Reachability, ReleaseState, RequestState, Standing
+from deployments.models import (
+    AlarmKind,
+    Reachability,
+    ReleaseState,
+    RequestState,
+    Standing,
+)
 from deployments.selectors.tables.columns import Column, Kind, State, TableRow
 
 if TYPE_CHECKING:
@@ -20,6 +26,7 @@ STATES = {
     "request": RequestState,
     "host": Reachability,
     "acceptance": Standing,
+    "alarm": AlarmKind,
 }
 DRAWINGS = frozenset({Kind.SPARK, Kind.ACTION})
 """What has no value of its own in a file."""
