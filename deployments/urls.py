@@ -25,6 +25,7 @@ from deployments.views import (
     releases,
     rules,
     search,
+    serving,
     settings,
     style,
     tables,
@@ -117,6 +118,9 @@ urlpatterns: list[URLPattern] = [
         "deployments/<uuid:pk>/acceptance/",
         acceptance.acceptance,
         name="deployment-acceptance",
+    ),
+    path(
+        "deployments/<uuid:pk>/serving/", serving.serving, name="deployment-serving"
     ),
     path(
         "deployments/<uuid:pk>/acceptance.json",

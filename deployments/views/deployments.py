@@ -100,6 +100,7 @@ def head(
     alarms = alarms_of(page.row) if alarms is None else alarms
     names = {
         "acceptance": _("Acceptance"),
+        "serving": _("Serving"),
         "logs": _("Logs"),
         "configuration": _("Configuration"),
         "releases": _("Releases"),

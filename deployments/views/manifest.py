@@ -72,6 +72,7 @@ MANIFEST: Mapping[str, Permission] = {
     "deployment-acceptance": _read,
     "deployment-acceptance-data": _read,
     "deployment-acceptance-file": _read,
+    "deployment-serving": _read,
     "deployment-logs": _read,
     "deployment-logs-lines": _read,
     "deployment-logs-download": _read,

@@ -66,7 +66,7 @@ def test_its_page_explains_it_with_numbers_window_threshold_and_source(
     for part in (
         "0 of 6000",
         "30 min",
-        "2,000",
+        "6,000",
         "Threshold 1",
         "Sums by minute of release 1",
     ):

@@ -1,0 +1,139 @@
+"""The serving tab: percentiles from buckets, means over scrapes, unknown as no data."""
+
+import time
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from deployments.models import (
+    CounterCursor,
+    Release,
+    Replica,
+    ServingDay,
+    ServingHour,
+    ServingMinute,
+    TeamRole,
+)
+from deployments.templatetags.serving import latency
+from tests.factories import ReplicaFactory
+from tests.views.pages import queries_for, text_of
+from tests.world import World
+
+pytestmark = pytest.mark.django_db
+
+FAST = {"sum": 1.0, "count": 100, "le": {"0.01": 50, "0.025": 40, "0.05": 10}}
+
+
+@pytest.fixture
+def own() -> World:
+    return World("own")
+
+
+@pytest.fixture
+def reader(own: World) -> Client:
+    return own.person(TeamRole.VIEWER)
+
+
+@pytest.fixture
+def replica(own: World) -> Replica:
+    return own.release.replicas.get()
+
+
+def served(replica: Replica, minutes_ago: int = 3, **more: Any) -> None:
+    at_s = int(time.time()) - 60 * minutes_ago
+    for level in (ServingMinute, ServingHour, ServingDay):
+        level._default_manager.create(
+            deployment=replica.release.deployment,
+            replica=replica,
+            start_s=at_s // level.STEP_S * level.STEP_S,
+            **{
+                "scrapes": 6,
+                "running_sum": 12,
+                "running_most": 4,
+                "cache_scrapes": 6,
+                "cache_sum": 1.5,
+                "cache_most": 0.5,
+                "generated": 6000,
+                "first_token": FAST,
+                "output_token": FAST,
+                "restarts": 1,
+                **more,
+            },
+        )
+
+
+def page(own: World, more: str = "") -> str:
+    return f"/deployments/{own.deployment.pk}/serving/{more}"
+
+
+@pytest.mark.parametrize("length", ["1h", "7d", "30d"])
+def test_figures_of_a_range_come_from_the_level_of_its_steps(
+    own: World, reader: Client, replica: Replica, length: str
+) -> None:
+    served(replica)
+    said = text_of(reader.get(page(own, f"?range={length}")))
+    for part in (
+        "Time per output token 10.0 ms nine of ten under 25.0 ms",
+        "Requests 2.0 running, 0.0 waiting, mean",
+        "KV cache in use 25 % at most 50 %".replace(" %", "\N{NO-BREAK SPACE}%"),
+        "Restarts 1",
+        "6,000",
+    ):
+        assert part.replace("\N{NO-BREAK SPACE}", " ") in said.replace(
+            "\N{NO-BREAK SPACE}", " "
+        )
+    assert queries_for(reader, page(own)) <= 12
+
+
+def test_replicas_are_added_and_prefill_stands_only_in_its_row(
+    own: World, reader: Client, replica: Replica
+) -> None:
+    served(replica)
+    for role, rank in (("decode", 7), ("prefill", 8)):
+        served(ReplicaFactory.create(release=own.release, role=role, rank=rank))
+    answer = reader.get(page(own))
+    assert answer.context["serving"].whole.running == 4.0
+    names = [part.replica for part in answer.context["serving"].replicas]
+    assert names == ["combined-0", "decode-7", "prefill-8"]
+    assert "prefill-8" in text_of(answer)
+
+
+def test_nothing_read_is_said_and_is_not_zero(own: World, reader: Client) -> None:
+    answer = reader.get(page(own))
+    assert "Nothing was read" in text_of(answer)
+    assert not answer.context["serving"].whole.seen
+
+
+def test_a_cache_that_is_not_exported_is_no_data(
+    own: World, reader: Client, replica: Replica
+) -> None:
+    served(replica, cache_scrapes=0, cache_sum=0, cache_most=0, first_token={})
+    whole = reader.get(page(own)).context["serving"].whole
+    assert (whole.cache, whole.first_median) == (None, None)
+
+
+def test_time_between_steps_is_called_so_and_trouble_is_named(
+    own: World, reader: Client, replica: Replica
+) -> None:
+    served(replica)
+    Release.objects.update(state="live")
+    CounterCursor.objects.create(
+        replica=replica,
+        container_id=replica.container_id,
+        run_started_at="x",
+        output_from="inter_token_latency_seconds",
+        problem="no_answer",
+    )
+    said = text_of(reader.get(page(own)))
+    assert "Time per step" in said
+    assert "The counters of combined-0 are not read: its metrics port" in said
+
+
+def test_latencies_are_read_in_milliseconds_up_to_ten_seconds() -> None:
+    assert [latency(one) for one in (0.0123, 0.45, 12.5)] == [
+        "12.3 ms",
+        "450 ms",
+        "12.50 s",
+    ]
+    assert latency(None) == "no data"
