@@ -15,7 +15,8 @@ LONGEST_VERSION = 40
 _WIDE = {"cuda": "CUDA", "rocm": "ROCm", "xpu": "XPU", "ascend": "Ascend"}
 
 
-def _title(name: str) -> str:
+def platform_title(name: str) -> str:
+    """The name of a platform, or of a family of them, for people."""
     known = PLATFORMS.get(name)
     return _WIDE.get(name) or (str(known.title) if known else name)
 
@@ -50,7 +51,7 @@ class CheckForm(forms.Form):
         label=_("Platform"),
         choices=[
             ("", _("As the input shows")),
-            *((name, _title(name)) for name in PLATFORM_NAMES),
+            *((name, platform_title(name)) for name in PLATFORM_NAMES),
         ],
     )
     engine = forms.ChoiceField(

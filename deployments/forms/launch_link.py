@@ -4,6 +4,7 @@ import base64
 import binascii
 import re
 import zlib
+from collections.abc import Mapping
 
 from django.http import QueryDict
 
@@ -56,26 +57,32 @@ def _starred(found: re.Match[str]) -> str:
 
 def link_query(text: str, settings: LintSettings) -> str:
     """The query that shows the answer to this input again; empty where it is too long."""
-    packed = base64.urlsafe_b64encode(zlib.compress(masked(text).encode(), 9))
+    said = {
+        "platform": settings.platform or "",
+        "engine": settings.engine or "",
+        "version": settings.engine_version or "",
+    }
+    return packed("launch", text, said)
+
+
+def packed(name: str, text: str, said: Mapping[str, str]) -> str:
+    """A query with the masked text packed under a name; empty where it is too long."""
+    squeezed = base64.urlsafe_b64encode(zlib.compress(masked(text).encode(), 9))
     query = QueryDict(mutable=True)
-    query["launch"] = packed.decode().rstrip("=")
-    for name, value in (
-        ("platform", settings.platform),
-        ("engine", settings.engine),
-        ("version", settings.engine_version),
-    ):
+    query[name] = squeezed.decode().rstrip("=")
+    for key, value in said.items():
         if value:
-            query[name] = value
+            query[key] = value
     encoded = query.urlencode()
     return encoded if len(encoded) <= LONGEST_LINK else ""
 
 
-def unpacked(packed: str) -> str | None:
+def unpacked(squeezed: str) -> str | None:
     """The input of a link; ``None`` for what no link of this panel holds."""
-    if len(packed) > LONGEST_LINK:
+    if len(squeezed) > LONGEST_LINK:
         return None
     try:
-        raw = base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4))
+        raw = base64.urlsafe_b64decode(squeezed + "=" * (-len(squeezed) % 4))
         reader = zlib.decompressobj()
         text = reader.decompress(raw, LARGEST_UNPACKED)
         return text.decode() if reader.eof else None

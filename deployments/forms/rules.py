@@ -4,7 +4,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from deployments.planning.plan import Severity
-from deployments.selectors.rules import CATEGORY_TITLES, LAUNCH, PLAN
+from deployments.selectors.rules import CATEGORY_TITLES, FAILURE, LAUNCH, PLAN
 
 LONGEST = 80
 
@@ -32,9 +32,10 @@ class RuleFilter(forms.Form):
         required=False,
         label=_("Judges"),
         choices=[
-            ("", _("Launches and plans")),
+            ("", _("Launches, plans and logs")),
             (LAUNCH, _("Launches that exist")),
             (PLAN, _("Plans")),
+            (FAILURE, _("Failures in logs")),
         ],
     )
 

@@ -14,7 +14,7 @@ from deployments.planning.rules.launch.lint import LintReport
 from deployments.planning.rules.launch.settings import LintSettings
 from deployments.planning.rules.launch.view import LaunchView
 from deployments.selectors.check_listing import Listing, listing_of
-from deployments.telemetry.diagnosis import Diagnosis
+from deployments.selectors.diagnoses import ShownDiagnosis, shown_diagnoses
 from deployments.telemetry.logs.reader import read_log
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class CheckAnswer:
     listing: Listing
     corrected: str
     diff: tuple[DiffLine, ...]
-    diagnoses: tuple[Diagnosis, ...]
+    diagnoses: tuple[ShownDiagnosis, ...]
 
     @property
     def word(self) -> "StrOrPromise":
@@ -181,8 +181,8 @@ def _diff(before: str, after: str) -> Iterator[DiffLine]:
                 yield DiffLine(kind=kind, text=line[: LARGEST_SHOWN // 50])
 
 
-def _diagnoses(report: LintReport) -> tuple[Diagnosis, ...]:
+def _diagnoses(report: LintReport) -> tuple[ShownDiagnosis, ...]:
     output = report.source.output
     if not output:
         return ()
-    return tuple(read_log(output.encode("utf-8", "replace")).diagnoses)
+    return shown_diagnoses(read_log(output.encode("utf-8", "replace")).diagnoses)

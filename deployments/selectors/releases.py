@@ -24,10 +24,12 @@ from deployments.models.scope import ScopedQuerySet
 from deployments.planning.errors import PlanningError
 from deployments.planning.plan import Plan, PlannedReplica
 from deployments.selectors.access import has_role
+from deployments.selectors.diagnoses import LONGEST_EVIDENCE
 from deployments.selectors.methods import same_method
 from deployments.selectors.phases import Phase, phases
 from deployments.selectors.plans import stored_plan
 from deployments.selectors.texts import listed
+from deployments.telemetry.logs.visible import visible_text
 
 JOURNAL_LINES = 40
 STOPPABLE = (ReleaseState.LIVE, ReleaseState.FAILED, ReleaseState.BLOCKED)
@@ -96,6 +98,12 @@ class ReleaseProgress:
         """The code of what the log of a failed replica was diagnosed with; empty for none."""
         found = (event.detail.get("diagnosis") for event in reversed(self.journal))
         return str(next(filter(None, found), ""))
+
+    @property
+    def evidence(self) -> str:
+        """The line of the log that the diagnosis rests on, made harmless; empty for none."""
+        found = (event.detail.get("evidence") for event in reversed(self.journal))
+        return visible_text(str(next(filter(None, found), "")))[:LONGEST_EVIDENCE]
 
     @property
     def failed(self) -> Phase | None:

@@ -15,11 +15,15 @@ from django.utils.translation import gettext_lazy as _
 from deployments.models import TargetModel, User
 from deployments.planning.catalog import TargetModel as CatalogEntry
 from deployments.planning.errors import PlanningError
+from deployments.planning.failures.known import KNOWN_FAILURES
+from deployments.planning.failures.signature import Signature
 from deployments.planning.plan import Severity
 from deployments.planning.rules.cards import PLAN_CARDS, PlanCard
 from deployments.planning.rules.launch.known import KnownModels
 from deployments.planning.rules.launch.lint import CARDS
 from deployments.planning.rules.launch.rule import ALL_VERSIONS, RuleCard
+from deployments.planning.text import Text, fields_of
+from deployments.selectors.diagnoses import SEVERITIES
 from deployments.selectors.guide import chapters
 from deployments.selectors.planning_inputs import catalog_entry
 from deployments.selectors.texts import say
@@ -65,7 +69,7 @@ CATEGORY_TITLES: Mapping[str, "StrOrPromise"] = {
 }
 """Every category that a rule can have, in the order of the reference."""
 
-LAUNCH, PLAN = "launch", "plan"
+LAUNCH, PLAN, FAILURE = "launch", "plan", "failure"
 _RANK = list(Severity)
 _ENTRY = re.compile(
     r'<dt id="rule-(?P<code>\w+)"[^>]*>.*?</dt>\s*<dd>(?P<text>.*?)</dd>', re.DOTALL
@@ -75,16 +79,17 @@ _LINK = re.compile(r"<a .*?</a>", re.DOTALL)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleEntry:
-    """One code: its card for launches, its card for plans, or both."""
+    """One code: its card for launches, for plans, and the failure that logs show under it."""
 
     code: str
     launch: RuleCard | None = None
     plan: PlanCard | None = None
+    failure: Signature | None = None
 
     @property
     def category(self) -> str:
         """What it is about."""
-        card = self.launch or self.plan
+        card = self.launch or self.plan or self.failure
         return card.category if card else "other"
 
     @property
@@ -97,6 +102,7 @@ class RuleEntry:
         """How bad it can be, the worst first."""
         found = {self.launch.severity} if self.launch else set()
         found |= set(self.plan.severities) if self.plan else set()
+        found |= {SEVERITIES[self.failure.severity]} if self.failure else set()
         return tuple(sorted(found, key=_RANK.index))
 
     @property
@@ -107,7 +113,19 @@ class RuleEntry:
     @property
     def summary(self) -> str:
         """One or two sentences in the language of the page."""
-        return say(self.launch.summary) if self.launch else self.plan_text
+        if self.launch is not None:
+            return say(self.launch.summary)
+        return self.plan_text or self.cause
+
+    @property
+    def cause(self) -> str:
+        """Why logs show the failure; a word that comes from the log is left open."""
+        return say(_open(self.failure.cause)) if self.failure else ""
+
+    @property
+    def mending(self) -> str:
+        """How to mend the failure that logs show."""
+        return say(_open(self.failure.fix)) if self.failure else ""
 
     @property
     def plan_text(self) -> str:
@@ -117,13 +135,16 @@ class RuleEntry:
     @property
     def versions(self) -> str:
         """The engine versions that it is about; empty for all."""
+        if self.launch is None and self.failure is not None:
+            return self.failure.versions
         said = self.launch.versions if self.launch else ALL_VERSIONS
         return "" if said == ALL_VERSIONS else say(said)
 
     @property
     def platforms(self) -> tuple[str, ...]:
         """The platforms that it is about; empty for all."""
-        return self.launch.platforms if self.launch else ()
+        card = self.launch or self.failure
+        return card.platforms if card else ()
 
     @property
     def url(self) -> str:
@@ -140,7 +161,9 @@ class RuleEntry:
 
     def _text(self) -> str:
         fix = say(self.launch.fix) if self.launch else ""
-        return f"{self.summary} {fix} {self.category} {self.category_title}".lower()
+        shown = self.failure.shows if self.failure else ""
+        said = f"{fix} {self.cause} {self.mending} {shown}"
+        return f"{self.summary} {said} {self.category} {self.category_title}".lower()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,10 +180,20 @@ def rule_entries() -> Mapping[str, RuleEntry]:
     """Every rule by its code."""
     launch = {card.code: card for card in CARDS}
     plan = {card.code: card for card in PLAN_CARDS}
+    failures = {one.code: one for one in KNOWN_FAILURES}
     return {
-        code: RuleEntry(code=code, launch=launch.get(code), plan=plan.get(code))
-        for code in dict.fromkeys((*launch, *plan))
+        code: RuleEntry(
+            code=code,
+            launch=launch.get(code),
+            plan=plan.get(code),
+            failure=failures.get(code),
+        )
+        for code in dict.fromkeys((*launch, *plan, *failures))
     }
+
+
+def _open(said: Text) -> Text:
+    return said.filled(dict.fromkeys(fields_of(said.template), "…"))
 
 
 @cache

@@ -113,6 +113,7 @@ MANIFEST: Mapping[str, Permission] = {
     "cluster-secret-remove": Permission(methods=CHANGE, role=TeamRole.ADMIN),
     # Judges text and changes nothing.
     "check": Permission(methods=BOTH),
+    "check-log": Permission(methods=BOTH),
     "check-corrected": _look_on,
     "calculator": _read,
     "calculator-file": _read,

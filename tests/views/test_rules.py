@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 from django.utils import translation
 
+from deployments.planning.failures.known import KNOWN_FAILURES
 from deployments.planning.rules.cards import PLAN_CARDS
 from deployments.planning.rules.launch.lint import CARDS
 from deployments.selectors.guide import RULES
@@ -22,7 +23,8 @@ def listed(client: Client, **query: str) -> set[str]:
 
 def test_the_list_holds_every_rule_once(as_alice: Client) -> None:
     launch, plan = ({card.code for card in CARDS}, {card.code for card in PLAN_CARDS})
-    assert listed(as_alice) == launch | plan
+    failures = {one.code for one in KNOWN_FAILURES}
+    assert listed(as_alice) == launch | plan | failures
     assert len(as_alice.get("/rules/").content) < 150_000
     assert queries_for(as_alice, "/rules/") <= MOST_QUERIES
 
@@ -36,6 +38,8 @@ def test_the_list_holds_every_rule_once(as_alice: Client) -> None:
         ({"severity": "info"}, "PRACTICE_IMAGE", "SPEC_JSON_INVALID"),
         ({"category": "quoting"}, "SPEC_JSON_INVALID", "FLAG_UNKNOWN"),
         ({"kind": "plan"}, "MEMORY_TIGHT", "SPEC_JSON_INVALID"),
+        ({"kind": "failure"}, "MTP_WEIGHTS_MISSING", "MEMORY_TIGHT"),
+        ({"q": "shared_head", "kind": "failure"}, "MTP_WEIGHTS_MISSING", "NIXL_MISSING"),
         ({"kind": "launch"}, "SPEC_JSON_INVALID", "MEMORY_TIGHT"),
     ],
 )

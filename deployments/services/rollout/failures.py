@@ -124,7 +124,11 @@ def never_ready(engine: Engine, member: Member, container_id: str) -> StepFailed
         "never_ready",
         _with(cause, found.cause) if found else cause,
         found.fix if found else text("Read the last lines of its log below."),
-        detail={"log": shown(lines), "diagnosis": found.code if found else None},
+        detail={
+            "log": shown(lines),
+            "diagnosis": found.code if found else None,
+            "evidence": found.evidence if found else None,
+        },
     )
 
 
