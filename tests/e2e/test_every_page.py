@@ -72,7 +72,8 @@ def walk(page: Page, world: World, screens: Path, look: tuple[str, str, int]) ->
     for route in PAGES:
         answer = page.goto(own_address(route, world))
         assert answer is not None
-        assert answer.status == 200, route
+        # What this small world lacks is said on a page that has to be as good as the others.
+        assert answer.status in {200, 422}, route
         found = Axe().run(page).response["violations"]
         faults += [f"{route}: {one['id']}: {one['nodes'][0]['html']}" for one in found]
         wider = page.evaluate("document.documentElement.scrollWidth - innerWidth")
@@ -80,7 +81,8 @@ def walk(page: Page, world: World, screens: Path, look: tuple[str, str, int]) ->
         folder = screens / f"{language}-{scheme}-{width}"
         folder.mkdir(exist_ok=True)
         page.screenshot(path=folder / f"{route}.png", full_page=True)
-    assert faults + said == []
+    refused = "status of 422"
+    assert faults + [one for one in said if refused not in one] == []
 
 
 @pytest.mark.parametrize("look", LOOKS)
