@@ -1,6 +1,7 @@
 """System checks: combinations of settings that would be unsafe or never work."""
 
 from collections.abc import Iterator
+from ipaddress import ip_network
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -14,7 +15,7 @@ LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]", "::1"})
 
 def check_combinations(**_kwargs: object) -> list[CheckMessage]:
     """Return every rule that the settings break."""
-    return [*_transport(), *_lab(), *_secrets(), *_parts()]
+    return [*_transport(), *_lab(), *_secrets(), *_networks(), *_parts()]
 
 
 def _transport() -> Iterator[CheckMessage]:
@@ -50,6 +51,18 @@ def _secrets() -> Iterator[CheckMessage]:
             hint="README.md says how to make a key; keep it apart from the database.",
             id="deployments.W006",
         )
+
+
+def _networks() -> Iterator[CheckMessage]:
+    for words in settings.HOST_NETWORKS_ALLOWED:
+        try:
+            ip_network(words)
+        except ValueError:
+            yield Error(
+                f"HOST_NETWORKS_ALLOWED names {words}, which is no network.",
+                hint="Write networks as 127.0.0.0/8, separated by commas.",
+                id="deployments.E007",
+            )
 
 
 def _parts() -> Iterator[CheckMessage]:

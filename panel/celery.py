@@ -23,6 +23,7 @@ app.conf.beat_schedule = {
         ("sweep_commands", 5),
         ("poll_logs", 5),
         ("observe_hosts", 15),
+        ("test_connections", 15),
         ("poll_log_tails", 2),
         ("roll_up", 30),
         ("forget_old", 300),

@@ -38,6 +38,9 @@ REDIS_URL = env.secret(
     "REDIS_URL", default="redis://127.0.0.1:6379/0" if DEBUG else None
 )
 
+# Loopback, link-local and metadata networks that hosts may be in all the same
+HOST_NETWORKS_ALLOWED = env.items("HOST_NETWORKS_ALLOWED", default="")
+
 # Applications, middleware, templates
 
 INSTALLED_APPS = [

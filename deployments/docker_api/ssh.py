@@ -5,9 +5,6 @@ account, one pinned host key, and a key that lies in memory. Arguments are a lis
 either side, and the account needs neither a shell nor Docker's command line on the host.
 """
 
-import base64
-import binascii
-import hashlib
 import os
 import shutil
 import subprocess
@@ -28,7 +25,7 @@ from deployments.docker_api.way_errors import (
     LoginRefusedError,
     SshError,
 )
-from deployments.planning.engine_address import EngineAddress
+from deployments.planning.engine_address import EngineAddress, fingerprint_of
 from deployments.planning.text import text
 
 ALIAS = "draftboard"
@@ -103,8 +100,10 @@ def ssh_tunnel(
             process.wait()
 
 
-def offered_host_key(host: str, address: EngineAddress, ip: str) -> str:
-    """The key that the host shows now, as ``type base64``.
+def offered_host_key(
+    host: str, address: EngineAddress, ip: str, pinned: str = ""
+) -> str:
+    """The key that the host shows now, as ``type base64``; the pinned one if that is among several.
 
     Raises:
         SshError: what answers there is no SSH server.
@@ -128,6 +127,8 @@ def offered_host_key(host: str, address: EngineAddress, ip: str) -> str:
         parts = line.split()
         if len(parts) == 3 and parts[1] in KEY_TYPES:
             keys[parts[1]] = f"{parts[1]} {parts[2]}"
+    if pinned in keys.values():
+        return pinned
     for kind in KEY_TYPES:
         if kind in keys:
             return keys[kind]
@@ -141,14 +142,16 @@ def offered_host_key(host: str, address: EngineAddress, ip: str) -> str:
     )
 
 
-def fingerprint_of(key: str) -> str:
-    """The SHA-256 fingerprint of ``type base64`` as ssh-keygen prints it; empty if it is no key."""
-    try:
-        blob = base64.b64decode(key.split()[1], validate=True)
-    except (IndexError, binascii.Error):
-        return ""
-    digest = base64.b64encode(hashlib.sha256(blob).digest()).decode().rstrip("=")
-    return f"SHA256:{digest}"
+def prove_host_key(host: str, pinned: str, offered: str) -> None:
+    """Accept the pinned key only.
+
+    Raises:
+        HostKeyError: none was confirmed yet, or the host shows another one.
+    """
+    if not pinned:
+        raise _not_confirmed(host, offered)
+    if pinned != offered:
+        raise _changed(host, pinned, offered)
 
 
 def _program(name: str) -> str:

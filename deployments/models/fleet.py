@@ -5,6 +5,7 @@ from django.utils.translation import gettext_lazy as _
 
 from deployments.models.base import Row
 from deployments.models.scope import ScopedQuerySet
+from deployments.models.sealed import SealedField
 from deployments.models.sentences import SentenceField
 from deployments.models.team import Team
 
@@ -114,6 +115,36 @@ class Host(Row):
 
     def __str__(self) -> str:
         return self.name
+
+
+class HostAccess(Row):
+    """How the panel proves itself to a host's Docker Engine, and what the last test of the way found.
+
+    ``sealed`` is written and never shown: JSON with ``authority``, ``certificate`` and ``key`` for TLS,
+    or ``key`` for SSH. ``host_key`` is the SSH host key that somebody confirmed, ``offered_host_key``
+    another one that was seen, both as ``type base64``; ``offered_engine_id`` belongs to an engine
+    other than the registered one. ``steps`` are (step, state, sentence) of the last test.
+    """
+
+    TEAM_PATH = "host__cluster__team"
+
+    host = models.OneToOneField(Host, on_delete=models.CASCADE, related_name="access")
+    sealed = SealedField(blank=True, default="")
+    authority_expires_at = models.DateTimeField(null=True, blank=True)
+    certificate_expires_at = models.DateTimeField(null=True, blank=True)
+    server_expires_at = models.DateTimeField(null=True, blank=True)
+    public_key = models.CharField(max_length=1024, blank=True, default="")
+    host_key = models.CharField(max_length=1024, blank=True, default="")
+    offered_host_key = models.CharField(max_length=1024, blank=True, default="")
+    offered_engine_id = models.CharField(max_length=128, blank=True, default="")
+    test_asked_at = models.DateTimeField(null=True, blank=True)
+    tested_at = models.DateTimeField(null=True, blank=True)
+    steps = models.JSONField(default=list, blank=True)
+
+    objects = ScopedQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"access to {self.host}"
 
 
 class Device(Row):

@@ -4,6 +4,9 @@ Numbers are read strictly, since resolvers take ``2130706433``, ``127.1`` and ``
 loopback, and no part may begin with a dash, which a program would take as an option.
 """
 
+import base64
+import binascii
+import hashlib
 import ipaddress
 import posixpath
 import re
@@ -147,6 +150,16 @@ def read_user(words: str) -> str:
             )
         )
     return words
+
+
+def fingerprint_of(key: str) -> str:
+    """The SHA-256 fingerprint of ``type base64`` as ssh-keygen prints it; empty if it is no key."""
+    try:
+        blob = base64.b64decode(key.split()[1], validate=True)
+    except (IndexError, binascii.Error):
+        return ""
+    digest = base64.b64encode(hashlib.sha256(blob).digest()).decode().rstrip("=")
+    return f"SHA256:{digest}"
 
 
 def _path(words: str, path: str) -> str:

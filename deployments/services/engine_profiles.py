@@ -1,13 +1,15 @@
 """Engine profiles read from a wheel, a source archive, or an image on a host."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
 from django.utils.translation import gettext as _
 
-from deployments.docker_api.client import open_engine
+from deployments.docker_api.client import Engine, open_engine
 from deployments.docker_api.errors import DockerApiError
 from deployments.docker_api.images import find_image
 from deployments.models import Host, OwnEngineProfile
@@ -25,6 +27,7 @@ from deployments.planning.versions import parse_version
 from deployments.services.engine_archives import archive_files
 from deployments.services.engine_images import image_entrypoint, image_files
 from deployments.services.errors import UseCaseError
+from deployments.services.host_access import open_host
 from deployments.services.local_host import LOCAL, local_docker_address
 
 LOCAL_PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9.]{0,30}")
@@ -61,7 +64,7 @@ def profile_of_image(
             can be read.
     """
     try:
-        with open_engine(_address(host_name), host=host_name) as engine:
+        with _open(host_name) as engine:
             image = find_image(engine, reference)
             if image is None:
                 raise EngineProfileError(
@@ -142,12 +145,17 @@ def _underneath(version: str) -> EngineProfile:
     return resolve_version(VLLM, version).profile
 
 
-def _address(host_name: str) -> str:
+@contextmanager
+def _open(host_name: str) -> Iterator[Engine]:
     host = Host.objects.filter(name=host_name).order_by("created_at").first()
-    if host is not None:
-        return host.docker_address
-    if host_name != LOCAL:
+    if host is None and host_name != LOCAL:
         raise EngineProfileError(
             _("No host is called “%(name)s”. Register it first.") % {"name": host_name}
         )
-    return local_docker_address()
+    way = (
+        open_engine(local_docker_address(), host=host_name)
+        if host is None
+        else open_host(host)
+    )
+    with way as engine:
+        yield engine

@@ -30,6 +30,12 @@ def register_local_host(*, replace: bool = False) -> str:
     cluster = Cluster.objects.filter(slug=LOCAL).order_by("created_at").first()
     if cluster is None:
         return _("There is no cluster “local” yet: run manage.py bootstrap first.")
+    if not address.startswith("unix://"):
+        return _(
+            "No local host: DOCKER_HOST is %(address)s, and the host local is a socket of this "
+            "machine such as unix:///var/run/docker.sock. Hosts of other machines are added under "
+            "Fleet."
+        ) % {"address": address}
     try:
         with open_engine(address, host=LOCAL) as engine:
             seen = look_at(engine)

@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
-from deployments.docker_api.client import Engine, open_engine
+from deployments.docker_api.client import Engine
 from deployments.docker_api.containers import ContainerFacts, inspect_container
 from deployments.docker_api.errors import DockerApiError
 from deployments.docker_api.frames import timestamp_ns
@@ -28,6 +28,7 @@ from deployments.models import (
     ReplicaState,
 )
 from deployments.services.fault_points import fault_point
+from deployments.services.host_access import open_host
 from deployments.services.log_samples import FoundSample, samples_of
 from deployments.services.metrics_reading import scrape
 from deployments.services.run_counts import cursor_of, fill_in, locked
@@ -81,7 +82,7 @@ def read_host_logs(host_id: uuid.UUID) -> int:
     read = 0
     running = []
     try:
-        with open_engine(host.docker_address, host=host.name) as engine:
+        with open_host(host) as engine:
             for replica in replicas:
                 facts = inspect_container(engine, replica.container_id)
                 if facts is not None:

@@ -13,7 +13,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from deployments.docker_api.client import Engine, open_engine
+from deployments.docker_api.client import Engine
 from deployments.docker_api.containers import ContainerFacts, inspect_container
 from deployments.docker_api.errors import DockerApiError
 from deployments.docker_api.frames import timestamp_ns
@@ -33,6 +33,7 @@ from deployments.models import (
     Reachability,
 )
 from deployments.selectors.log_lines import PANEL, RESTARTED, SKIPPED
+from deployments.services.host_access import open_host
 from deployments.telemetry.logs.visible import visible_text
 
 logger = logging.getLogger(__name__)
@@ -92,7 +93,7 @@ def fill_host_tails(host_id: uuid.UUID) -> int:
         return 0
     tails = [_tail_of(request) for request in requests]
     try:
-        with open_engine(host.docker_address, host=host.name) as engine:
+        with open_host(host) as engine:
             return sum(_fill_or_say_why(engine, tail) for tail in tails)
     except DockerApiError as error:
         logger.warning("tails not read", extra={"host": host.name, "code": error.code})

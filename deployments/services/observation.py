@@ -13,6 +13,7 @@ from deployments.docker_api.engine import EngineFacts, engine_facts
 from deployments.docker_api.errors import DockerApiError
 from deployments.docker_api.images import ImageFacts, list_images
 from deployments.models import Host, Reachability
+from deployments.models.fleet import HostAccess
 from deployments.planning.text import NOTHING, said_by, text
 
 logger = logging.getLogger(__name__)
@@ -72,13 +73,16 @@ def store_observation(host: Host, seen: Observation) -> bool:
         used_ports=_used_ports(seen.containers),
     )
     if same != 1:
+        HostAccess.objects.update_or_create(
+            host=host, defaults={"offered_engine_id": seen.engine.engine_id[:128]}
+        )
         Host.objects.filter(pk=host.pk).update(
             reachability=Reachability.DIFFERENT_ENGINE,
             seen_at=Now(),
             unreachable_since=None,
             reason=text(
                 "Another Docker Engine ({id}) answers at this address than the one that was "
-                "registered. Nothing is changed there; register the host anew if this is meant.",
+                "registered. Nothing is changed there until a team admin confirms it.",
                 id=seen.engine.engine_id,
             ),
         )

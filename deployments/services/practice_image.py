@@ -12,6 +12,7 @@ from deployments.docker_api.errors import DockerApiError
 from deployments.docker_api.images import find_image, import_image
 from deployments.models import Host
 from deployments.services.errors import UseCaseError
+from deployments.services.host_access import open_host
 from deployments.services.local_host import LOCAL, local_docker_address
 from deployments.services.observation import look_at, store_observation
 from practice.image import (
@@ -52,9 +53,13 @@ def build_practice_image(host_name: str = LOCAL) -> BuiltImage:
         raise PracticeImageError(
             _("No host is called “%(name)s”. Register it first.") % {"name": host_name}
         )
-    address = local_docker_address() if host is None else host.docker_address
+    way = (
+        open_engine(local_docker_address(), host=host_name)
+        if host is None
+        else open_host(host)
+    )
     try:
-        with open_engine(address, host=host_name) as engine:
+        with way as engine:
             built = _build(engine)
             if host is not None:
                 store_observation(host, look_at(engine))

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
-from deployments.docker_api.client import Engine, open_engine
+from deployments.docker_api.client import Engine
 from deployments.docker_api.containers import ContainerFacts, inspect_container
 from deployments.docker_api.errors import DockerApiError
 from deployments.models import (
@@ -20,6 +20,7 @@ from deployments.models import (
 )
 from deployments.planning.text import NOTHING, sentences, text
 from deployments.selectors.plans import stored_plan
+from deployments.services.host_access import open_host
 from deployments.services.observation import (
     look_at,
     store_observation,
@@ -52,7 +53,7 @@ def observe_host(host_id: uuid.UUID) -> None:
     """
     host = Host.objects.get(pk=host_id)
     try:
-        with open_engine(host.docker_address, host=host.name) as engine:
+        with open_host(host) as engine:
             if not store_observation(host, look_at(engine)):
                 _lose_sight(host)
                 return

@@ -1,5 +1,6 @@
 """Celery entry points: an id in, one service call; nothing is decided here."""
 
+from deployments.tasks.connecting import test_connection, test_connections
 from deployments.tasks.observing import observe_host, observe_hosts
 from deployments.tasks.reading import poll_logs, read_host_logs
 from deployments.tasks.rollout import run_command, sweep_commands
@@ -17,4 +18,6 @@ __all__ = [
     "roll_up",
     "run_command",
     "sweep_commands",
+    "test_connection",
+    "test_connections",
 ]

@@ -14,9 +14,9 @@ from deployments.docker_api.client import Access, open_engine
 from deployments.docker_api.containers import list_containers
 from deployments.docker_api.engine import engine_facts
 from deployments.docker_api.errors import DockerApiError
-from deployments.docker_api.ssh import SshCredentials, fingerprint_of, offered_host_key
+from deployments.docker_api.ssh import SshCredentials, offered_host_key
 from deployments.docker_api.way_errors import HostKeyError
-from deployments.planning.engine_address import read_address
+from deployments.planning.engine_address import fingerprint_of, read_address
 from panel.lab.processes import free_port
 from tests.docker_api.ssh_server import SshServer, listening_children, new_key
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from django.db.models.functions import Now
 
-from deployments.docker_api.client import Engine, open_engine
+from deployments.docker_api.client import Engine
 from deployments.docker_api.containers import ContainerFacts
 from deployments.docker_api.policy import ContainerPolicy
 from deployments.models import (
@@ -25,6 +25,7 @@ from deployments.planning.platforms.ascend import DRIVER_MOUNTS, FABRIC_MOUNTS
 from deployments.planning.platforms.ascend_950 import DRIVER_MOUNTS_950
 from deployments.planning.text import Text, text
 from deployments.selectors.plans import stored_plan
+from deployments.services.host_access import open_host
 from deployments.services.rollout.claims import Claim
 from deployments.services.rollout.journal import Journal
 
@@ -118,7 +119,7 @@ class Rollout:
             DockerApiError: the engine does not answer.
         """
         self.claim.renew()
-        with open_engine(host.docker_address, host=host.name) as engine:
+        with open_host(host) as engine:
             yield engine
 
     def enter(self, state: ReleaseState, deadline: timedelta) -> None:

@@ -1,0 +1,73 @@
+"""Open a host's Docker Engine with the credentials that are kept for it."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.conf import settings
+
+from deployments.docker_api.client import CALL_TIMEOUT_S, Access, Engine, open_engine
+from deployments.docker_api.ssh import SshCredentials
+from deployments.docker_api.tls import TlsCredentials
+from deployments.docker_api.way_errors import CredentialsMissingError
+from deployments.models import Host
+from deployments.models.fleet import HostAccess
+from deployments.planning.engine_address import Way
+from deployments.planning.text import text
+from deployments.services.errors import UseCaseError
+from deployments.services.hosts import access_owner
+from deployments.services.secrets import unseal
+
+
+@contextmanager
+def open_host(host: Host, *, timeout_s: int = CALL_TIMEOUT_S) -> Iterator[Engine]:
+    """The engine of a host, for reading and, where nobody else answers there, for changing.
+
+    Raises:
+        DockerApiError: the credentials cannot be used, or the engine does not answer.
+    """
+    with open_engine(
+        host.docker_address,
+        host=host.name,
+        access=access_for(host),
+        timeout_s=timeout_s,
+    ) as engine:
+        yield engine
+
+
+def access_for(host: Host) -> Access:
+    """What the host's engine is opened with; nothing is read for a socket of this machine.
+
+    Raises:
+        CredentialsMissingError: the stored credentials cannot be decrypted.
+    """
+    allowed = tuple(settings.HOST_NETWORKS_ALLOWED)
+    if host.docker_address.startswith(f"{Way.SOCKET}:"):
+        return Access(allowed_networks=allowed)
+    row = HostAccess.objects.filter(host=host).first()
+    if row is None:
+        return Access(allowed_networks=allowed)
+    parts = _unsealed(host, row)
+    if host.docker_address.startswith(f"{Way.SSH}:"):
+        ssh = SshCredentials(key=parts.get("key", ""), host_key=row.host_key)
+        return Access(ssh=ssh, allowed_networks=allowed)
+    tls = TlsCredentials(**parts) if parts else None
+    return Access(tls=tls, allowed_networks=allowed)
+
+
+def _unsealed(host: Host, row: HostAccess) -> dict[str, str]:
+    if not row.sealed:
+        return {}
+    try:
+        parts: dict[str, str] = json.loads(
+            unseal(row.sealed, owner=access_owner(host.pk))
+        )
+    except UseCaseError as error:
+        raise CredentialsMissingError(
+            text(
+                "The credentials of {host} cannot be decrypted with CREDENTIALS_KEY: put the "
+                "earlier key back, or enter them again.",
+                host=host.name,
+            )
+        ) from error
+    return parts
