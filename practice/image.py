@@ -187,7 +187,7 @@ class _RootFileSystem:
                 self._file((beside / name).resolve(), f"{beside}/{name}")
 
     def _engine(self) -> None:
-        for name in ("vllm", "curl"):
+        for name in ("vllm", "vllm-router", "curl"):
             text = (SOURCE / name).read_text()
             _, _, body = text.partition("\n")
             self._text(f"opt/practice/{name}", SHEBANG + body, executable=True)

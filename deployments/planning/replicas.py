@@ -11,7 +11,7 @@ from deployments.planning.plan import ExpectedSpeculation, PlannedReplica, Role
 from deployments.planning.platforms.platform import Beyond, ContainerNeeds, Placement
 from deployments.planning.readiness import ready_deadline
 from deployments.planning.revision import Topology
-from deployments.planning.router import LAYERWISE_NETWORK, is_layerwise, router_for
+from deployments.planning.router import network_of_router, router_for
 from deployments.planning.serve_command import Seat, served_name
 from deployments.planning.snapshot import HostSnapshot
 from deployments.planning.transfer import KV_PORT_STEP, Endpoint, transfer_ports
@@ -66,7 +66,8 @@ def place(
     router = router_for(context, books, replicas)
     if router is not None:
         replicas.append(router)
-        beyond.update({LAYERWISE_NETWORK: None} if is_layerwise(context) else {})
+        network = network_of_router(context)
+        beyond.update({} if network is None else {network: None})
     troubles = tuple(
         HostTrouble(
             host=name, shortages=tuple(book.shortages), clashes=tuple(book.clashes)

@@ -1,7 +1,7 @@
 """The router of prefill and decode apart: the program in front of both, as a replica of its own."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from deployments.planning.container import (
     ContainerSpec,
@@ -45,6 +45,15 @@ LAYERWISE_NETWORK = Beyond(
     ),
     source=ASCEND_SOURCE,
 )
+PRACTICE_NETWORK = Beyond(
+    what=text("host network"),
+    why=text(
+        "The practice router calls prefill and decode on the loopback address of its host, so that "
+        "it works where nobody has entered an address."
+    ),
+    source=text("this panel"),
+)
+LOOPBACK = "127.0.0.1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,12 +80,9 @@ class _Program:
 def router_for(
     context: PlanContext, books: dict[str, HostBook], replicas: Sequence[PlannedReplica]
 ) -> PlannedReplica | None:
-    """Return the router on the first decode host; ``None`` where the roles are not apart.
-
-    The practice image holds no router.
-    """
+    """Return the router on the first decode host; ``None`` where the roles are not apart."""
     decode = context.role(Role.DECODE)
-    if decode is None or context.practice:
+    if decode is None:
         return None
     heads = [one for one in replicas if one.health_port is not None]
     if not any(one.role is Role.DECODE for one in heads):
@@ -87,11 +93,20 @@ def router_for(
         role: _backends(context, heads, role, book.host)
         for role in (Role.PREFILL, Role.DECODE)
     }
-    if context.profile.engine == VLLM_ASCEND:
+    if context.practice:
+        program = _practice(context, port, backends)
+    elif context.profile.engine == VLLM_ASCEND:
         program = _ascend(context, book.host, port, backends)
     else:
         program = _vllm(connector_of(context, decode), port, backends)
     return _replica(context, book.host, port, program)
+
+
+def network_of_router(context: PlanContext) -> Beyond | None:
+    """What the router gets beyond the floor: the host's network where it must have that."""
+    if context.practice and context.role(Role.DECODE) is not None:
+        return PRACTICE_NETWORK
+    return LAYERWISE_NETWORK if is_layerwise(context) else None
 
 
 def is_layerwise(context: PlanContext) -> bool:
@@ -114,7 +129,9 @@ def _backends(
     chosen = [one for one in heads if one.role is role]
     return [
         _Backend(
-            address=address_behind(by_name[one.host], role, number, router=router),
+            address=LOOPBACK
+            if context.practice and one.host == router.name
+            else address_behind(by_name[one.host], role, number, router=router),
             port=one.health_port or 0,
         )
         for number, one in enumerate(chosen)
@@ -134,6 +151,19 @@ def _vllm(
         command=(*words, "--host", "0.0.0.0", "--port", str(port)),  # noqa: S104 - in the container
         probe=("CMD", "curl", "-fsS", "-o", "/dev/null", _here(port, HEALTH_PATH)),
         health_path=HEALTH_PATH,
+        lists_models=True,
+    )
+
+
+def _practice(
+    context: PlanContext, port: int, backends: dict[Role, list[_Backend]]
+) -> _Program:
+    """The stand-in for vllm-router in the practice image, which needs nobody to know an address."""
+    usual = _vllm(None, port, backends)
+    return replace(
+        usual,
+        image=context.spec.image or usual.image,
+        network_mode=NetworkMode.HOST,
         lists_models=True,
     )
 

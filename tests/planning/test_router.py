@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from deployments.planning.container import NetworkMode
 from deployments.planning.launch.compose import compose_document
 from deployments.planning.launch.files import launch_files
@@ -122,17 +120,27 @@ def test_plan_names_the_router_as_the_endpoint() -> None:
     assert finding.evidence.startswith("python3 /vllm-workspace/")
 
 
-@pytest.mark.parametrize(
-    "made",
-    [
-        plan(combined(LLAMA, "gpu-1"), gpu()),
-        plan(
-            apart(LLAMA, prefill("x"), decode("y"), image=PRACTICE), cpu("x"), cpu("y")
-        ),
-    ],
-)
-def test_nothing_to_route_or_no_program_for_it_means_no_router(made: Plan) -> None:
+def test_nothing_to_route_means_no_router() -> None:
+    made = plan(combined(LLAMA, "gpu-1"), gpu())
     assert Role.ROUTER not in [one.role for one in made.replicas]
+
+
+def test_the_practice_image_routes_on_its_own_host_without_any_address() -> None:
+    spec = apart(LLAMA, prefill("local"), decode("local"), image=PRACTICE)
+    made = plan(spec, cpu())
+    router = _router(made).container
+    assert router.image.reference == PRACTICE
+    assert router.network_mode is NetworkMode.HOST
+    assert "http://127.0.0.1:8100" in router.command
+    assert "http://127.0.0.1:8200" in router.command
+    assert made.can_submit
+
+
+def test_the_practice_router_needs_the_address_of_other_hosts() -> None:
+    spec = apart(LLAMA, prefill("x"), decode("y"), image=PRACTICE)
+    made = plan(spec, cpu("x"), cpu("y"))
+    assert "http://${PREFILL_0_ADDRESS}:8100" in _router(made).container.command
+    assert "HOST_ADDRESS_UNKNOWN" in codes(made)
 
 
 def test_plans_stored_before_there_were_routers_read_back() -> None:

@@ -210,14 +210,6 @@ SPOKEN: list[tuple[str, Severity, str, Callable[[], Plan]]] = [
     ),
     ("ROUTER_PLANNED", INFO, "disaggregation", glm_52),
     (
-        "PROXY_NEEDED",
-        WARNING,
-        "disaggregation",
-        lambda: plan(
-            apart(LLAMA, prefill("x"), decode("y"), image=PRACTICE), cpu("x"), cpu("y")
-        ),
-    ),
-    (
         "KV_CONNECTOR_TOO_NEW",
         ERROR,
         "disaggregation",

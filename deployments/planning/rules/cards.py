@@ -48,7 +48,6 @@ _TABLE: dict[str, tuple[str, tuple[Severity, ...]]] = {
     "PREFILL_DRAFTS_IN_VAIN": ("disaggregation", (WARNING,)),
     "PREFILL_TENSOR_PARALLEL": ("disaggregation", (ERROR,)),
     "NO_KV_CONNECTOR": ("disaggregation", (ERROR,)),
-    "PROXY_NEEDED": ("disaggregation", (WARNING,)),
     "ENGINE_TOO_OLD": ("other", (ERROR,)),
     "IMAGE_NOT_PUBLISHED": ("broken-image", (WARNING,)),
     "DRIVER_NEEDED": ("ascend-version", (INFO,)),

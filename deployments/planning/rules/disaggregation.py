@@ -39,7 +39,7 @@ def disaggregation_rules(context: PlanContext) -> Iterator[Finding]:
     yield from _one_sided(context, prefill, decode)
     yield from _tensor_parallel(context, prefill, decode)
     yield from _connector(context, decode)
-    yield _proxy(context)
+    yield from _router(context)
 
 
 def _one_sided(
@@ -132,22 +132,12 @@ def _connector(context: PlanContext, decode: RoleSettings) -> Iterator[Finding]:
     )
 
 
-def _proxy(context: PlanContext) -> Finding:
+def _router(context: PlanContext) -> Iterator[Finding]:
     router = next((one for one in context.replicas if one.role is Role.ROUTER), None)
     if router is None:
-        return Finding(
-            code="PROXY_NEEDED",
-            category="disaggregation",
-            severity=Severity.WARNING,
-            message=text(
-                "Clients cannot call prefill or decode directly, and the practice image holds no "
-                "router: the deployment has no endpoint."
-            ),
-            fix=text("Choose an engine image to get a router with the plan."),
-            source=text("this panel"),
-        )
+        return
     ascend = context.profile.engine == VLLM_ASCEND
-    return Finding(
+    yield Finding(
         code="ROUTER_PLANNED",
         category="disaggregation",
         severity=Severity.INFO,
