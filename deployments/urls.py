@@ -24,6 +24,7 @@ from deployments.views import (
     overview,
     plan,
     plan_spec,
+    policies,
     releases,
     rules,
     search,
@@ -86,6 +87,7 @@ urlpatterns: list[URLPattern] = [
     ),
     path("fleet/hosts/<uuid:pk>/remove/", hosts.remove, name="host-remove"),
     path("fleet/clusters/<uuid:pk>/", fleet.cluster, name="cluster"),
+    path("fleet/clusters/<uuid:pk>/rules/", policies.rules, name="cluster-rules"),
     path(
         "fleet/clusters/<uuid:pk>/secrets/",
         team_secrets.store,

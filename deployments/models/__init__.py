@@ -6,6 +6,7 @@ from deployments.models.approval import (
     ApprovalRequest,
     Decision,
     RequestState,
+    RiskClass,
 )
 from deployments.models.benchmark import MOST_KEPT_RUNS, BenchmarkResult
 from deployments.models.catalog import Checkpoint, Drafter, TargetModel
@@ -21,6 +22,7 @@ from deployments.models.metrics import (
     ServingHour,
     ServingMinute,
 )
+from deployments.models.policy import PolicyVersion
 from deployments.models.release import (
     CHANGING_STATES,
     FINAL_STATES,
@@ -92,6 +94,7 @@ __all__ = [
     "OwnEngineProfile",
     "Plan",
     "Platform",
+    "PolicyVersion",
     "Reachability",
     "Release",
     "ReleaseEvent",
@@ -100,6 +103,7 @@ __all__ = [
     "ReplicaState",
     "RequestState",
     "Revision",
+    "RiskClass",
     "RoleGrant",
     "Rollup",
     "RollupRound",

@@ -23,11 +23,20 @@ class RequestState(models.TextChoices):
     SUPERSEDED = "superseded", _("Replaced by a newer request")
 
 
+class RiskClass(models.TextChoices):
+    """The classes of ``planning.approval_rules``."""
+
+    LOW = "low", _("Low risk")
+    NORMAL = "normal", _("Normal risk")
+    HIGH = "high", _("High risk")
+
+
 class ApprovalRequest(Row):
     """One plan digest put to the vote under one policy version.
 
-    ``requires_other_approver`` and ``policy_version`` are those of the cluster at the time of
-    submission; a later, weaker policy does not apply to an open request.
+    ``requires_other_approver``, ``policy_version``, ``approvals_needed`` and ``approved_hours`` (how
+    long an approval lasts) are those of the cluster at the time of submission; a later, weaker
+    policy does not apply to an open request. ``risk_reasons`` are sentences about the class.
     """
 
     TEAM_PATH = "plan__revision__deployment__cluster__team"
@@ -43,6 +52,10 @@ class ApprovalRequest(Row):
     comment = models.TextField(blank=True, default="")
     requires_other_approver = models.BooleanField()
     policy_version = models.PositiveIntegerField()
+    risk = models.CharField(max_length=8, choices=RiskClass.choices, default="normal")
+    risk_reasons = models.JSONField(default=list, blank=True)
+    approvals_needed = models.PositiveSmallIntegerField(default=1)
+    approved_hours = models.PositiveSmallIntegerField(default=168)
     expires_at = models.DateTimeField()
     decided_at = models.DateTimeField(null=True, blank=True)
 
@@ -54,6 +67,12 @@ class ApprovalRequest(Row):
         constraints = [
             models.CheckConstraint(
                 name="request_state_known", condition=Q(state__in=RequestState.values)
+            ),
+            models.CheckConstraint(
+                name="request_risk_known", condition=Q(risk__in=RiskClass.values)
+            ),
+            models.CheckConstraint(
+                name="request_needs_somebody", condition=Q(approvals_needed__gte=1)
             ),
             models.UniqueConstraint(
                 fields=["plan"],

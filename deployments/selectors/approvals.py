@@ -6,10 +6,13 @@ from functools import cached_property
 
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from deployments.models import (
     Approval,
     ApprovalRequest,
+    Decision,
     Release,
     ReleaseState,
     RequestState,
@@ -33,6 +36,7 @@ from deployments.selectors.plans import stored_plan
 from deployments.selectors.texts import say_error
 from deployments.selectors.votes import (
     OBSTACLE_SENTENCES,
+    approvals_needed,
     needs_other_person,
     obstacle,
     possible_approvers,
@@ -68,6 +72,8 @@ class RequestPage:
     against: Release | None
     before: Plan | None
     votes: tuple[Approval, ...]
+    needed: int
+    given: int
     release: Release | None
     newer: ApprovalRequest | None
     actions: RequestActions
@@ -77,7 +83,18 @@ class RequestPage:
     @property
     def sentence(self) -> str:
         """What the state of the request means."""
+        if self.state == RequestState.OPEN and self.needed > 1:
+            return ngettext(
+                "%(missing)s more approval lets this plan run.",
+                "%(missing)s more approvals let this plan run.",
+                self.missing,
+            ) % {"missing": self.missing}
         return str(STATE_SENTENCES[self.state])
+
+    @property
+    def missing(self) -> int:
+        """How many approvals are still needed."""
+        return max(0, self.needed - self.given)
 
     @property
     def strict(self) -> bool:
@@ -155,6 +172,12 @@ def request_page(user: User, row: ApprovalRequest) -> RequestPage:
     why_not = obstacle(user, row) if is_open else None
     operates = TeamRole.OPERATOR in roles_in(user, team_of(row))
     superseded = state == RequestState.SUPERSEDED
+    votes = tuple(row.approvals.all())
+    approvers = tuple(possible_approvers(row)) if is_open else None
+    if is_open and why_not is None and any(one.user_id == user.pk for one in votes):
+        said = _("You have voted; others have to approve as well.")
+    else:
+        said = str(OBSTACLE_SENTENCES[why_not]) if why_not else ""
     return RequestPage(
         row=row,
         state=state,
@@ -162,18 +185,28 @@ def request_page(user: User, row: ApprovalRequest) -> RequestPage:
         broken=broken,
         against=against,
         before=_read_release(against),
-        votes=tuple(row.approvals.all()),
+        votes=votes,
+        needed=approvals_needed(row),
+        given=sum(_counts(vote, row, approvers) for vote in votes),
         release=release,
         newer=_newer_requests(row).first() if superseded else None,
         actions=RequestActions(
-            decide=is_open and why_not is None and plan is not None,
+            decide=is_open and not said and plan is not None,
             deploy=operates and state == RequestState.APPROVED and plan is not None,
             withdraw=operates and state in LIVE_STATES,
             plan=operates,
         ),
-        why_not=str(OBSTACLE_SENTENCES[why_not]) if why_not else "",
-        approvers=tuple(possible_approvers(row)) if is_open else (),
+        why_not=said,
+        approvers=approvers or (),
     )
+
+
+def _counts(
+    vote: Approval, row: ApprovalRequest, approvers: tuple[User, ...] | None
+) -> bool:
+    """Whether a vote approves this digest; while the request is open, by somebody who still may."""
+    may = approvers is None or any(one.pk == vote.user_id for one in approvers)
+    return may and vote.decision == Decision.APPROVE and vote.digest == row.digest
 
 
 def _newer_requests(row: ApprovalRequest) -> QuerySet[ApprovalRequest]:

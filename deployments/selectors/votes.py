@@ -9,12 +9,15 @@ from django.utils.translation import gettext_lazy as _
 from deployments.models import (
     Approval,
     ApprovalRequest,
+    Decision,
     RoleGrant,
     Team,
     TeamRole,
     User,
 )
+from deployments.planning.approval_rules import Risk
 from deployments.selectors.access import has_role
+from deployments.selectors.policies import current_rules
 
 
 class Obstacle(StrEnum):
@@ -70,6 +73,19 @@ def obstacle(user: User, request: ApprovalRequest) -> Obstacle | None:
 def vote_counts(vote: Approval, request: ApprovalRequest) -> bool:
     """Whether a vote still covers the request: its digest, and a voter who may decide today."""
     return vote.digest == request.digest and obstacle(vote.user, request) is None
+
+
+def approvals_needed(request: ApprovalRequest) -> int:
+    """The approvals that the request needs: asked at submission, or by a stricter policy since."""
+    cluster = request.plan.revision.deployment.cluster
+    now = current_rules(cluster).needed(Risk(request.risk))
+    return max(request.approvals_needed, now)
+
+
+def approvals_given(request: ApprovalRequest) -> int:
+    """How many approving votes count today."""
+    votes = request.approvals.filter(decision=Decision.APPROVE).select_related("user")
+    return sum(vote_counts(vote, request) for vote in votes)
 
 
 def possible_approvers(request: ApprovalRequest) -> QuerySet[User]:

@@ -4,6 +4,7 @@ from django.db.models import Count, Exists, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce, Now
 
 from deployments.models import (
+    Approval,
     ApprovalRequest,
     Membership,
     RequestState,
@@ -35,7 +36,7 @@ def _decidable_by(person: User | OuterRef, inside: User | OuterRef) -> Q:
     """The rule; ``inside`` is the same person as a subquery of it names them.
 
     Where the policy asks for another person, at submission or since, those that the person wrote,
-    and those older than the person's right to approve, are left out.
+    and those older than the person's right to approve, are left out; so are those with their vote.
     """
     grants = RoleGrant.objects.filter(
         role=TeamRole.APPROVER,
@@ -47,9 +48,10 @@ def _decidable_by(person: User | OuterRef, inside: User | OuterRef) -> Q:
         requires_other_approver=False,
         plan__revision__deployment__cluster__requires_other_approver=False,
     )
+    voted = Approval.objects.filter(request=OuterRef("pk"), user=inside)
     authored = Q(submitted_by=person) | Q(plan__revision__created_by=person)
     return (
-        Q(state=RequestState.OPEN, expires_at__gt=Now())
+        Q(~Exists(voted), state=RequestState.OPEN, expires_at__gt=Now())
         & Exists(grants)
         & (lenient | (~authored & Exists(older_grants)))
     )

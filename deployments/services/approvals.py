@@ -1,6 +1,7 @@
 """Decide on requests, and prove later that a decision still holds."""
 
 import uuid
+from datetime import timedelta
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
@@ -19,6 +20,8 @@ from deployments.planning.text import Text, text
 from deployments.selectors.plans import stored_plan
 from deployments.selectors.votes import (
     OBSTACLE_SENTENCES,
+    approvals_given,
+    approvals_needed,
     obstacle,
     team_of,
     vote_counts,
@@ -39,7 +42,7 @@ def decide(
     shown_digest: str,
     comment: str = "",
 ) -> ApprovalRequest:
-    """Record one person's decision; one approval is enough, one rejection ends the request.
+    """Record one person's decision; enough approvals or one rejection end the request.
 
     The same decision again is the same decision.
 
@@ -56,6 +59,8 @@ def decide(
         )
     try:
         with transaction.atomic():
+            # Two votes at the same instant must see each other, or neither would be the last.
+            ApprovalRequest.objects.select_for_update().get(pk=request.pk)
             vote, made = Approval.objects.get_or_create(
                 request=request,
                 user=user,
@@ -69,7 +74,13 @@ def decide(
             if not made and vote.decision == decision:
                 request.refresh_from_db()
                 return request
-            _close(request, decision)
+            if not made:
+                _prove_open(request)
+                raise ConflictError(_("You have already decided on this request."))
+            if decision == Decision.APPROVE and _more_needed(request):
+                _prove_open(request)
+            else:
+                _close(request, decision)
     except IntegrityError as error:
         raise ConflictError(_("You have already decided on this request.")) from error
     request.refresh_from_db()
@@ -123,9 +134,19 @@ def check_approval(request: ApprovalRequest) -> None:
     votes = list(request.approvals.select_related("user"))
     if any(vote.decision == Decision.REJECT for vote in votes):
         raise NotApprovedError(text("Somebody rejected this plan."))
-    if not any(vote_counts(vote, request) for vote in votes):
+    given = sum(vote_counts(vote, request) for vote in votes)
+    if not given:
         raise NotApprovedError(
             text("No approval of this plan holds any more: ask for a new one.")
+        )
+    needed = approvals_needed(request)
+    if given < needed:
+        raise NotApprovedError(
+            text(
+                "Of the {needed} approvals that this plan needs, {given} hold: ask for a new one.",
+                needed=needed,
+                given=given,
+            )
         )
 
 
@@ -143,16 +164,35 @@ def _live(request: ApprovalRequest) -> QuerySet[ApprovalRequest]:
     )
 
 
+def _more_needed(request: ApprovalRequest) -> bool:
+    return approvals_given(request) < approvals_needed(request)
+
+
+def _prove_open(request: ApprovalRequest) -> None:
+    if not _open(request).exists():
+        raise _ended()
+
+
 def _close(request: ApprovalRequest, decision: Decision) -> None:
     now = timezone.now()
     state = {
         Decision.APPROVE: RequestState.APPROVED,
         Decision.REJECT: RequestState.REJECTED,
     }[decision]
-    changed = ApprovalRequest.objects.filter(
-        pk=request.pk, state=RequestState.OPEN, expires_at__gt=now
-    ).update(state=state, decided_at=now)
+    lasts = timedelta(hours=request.approved_hours)
+    changes = {"expires_at": now + lasts} if decision == Decision.APPROVE else {}
+    changed = _open(request).update(state=state, decided_at=now, **changes)
     if changed != 1:
-        raise ConflictError(
-            _("This request is no longer open: somebody decided, or its time ran out.")
-        )
+        raise _ended()
+
+
+def _open(request: ApprovalRequest) -> QuerySet[ApprovalRequest]:
+    return ApprovalRequest.objects.filter(
+        pk=request.pk, state=RequestState.OPEN, expires_at__gt=timezone.now()
+    )
+
+
+def _ended() -> ConflictError:
+    return ConflictError(
+        _("This request is no longer open: somebody decided, or its time ran out.")
+    )

@@ -15,15 +15,18 @@ from deployments.models import (
     Deployment,
     Host,
     Plan,
+    ReleaseState,
     RequestState,
     Revision,
     TargetModel,
     TeamRole,
     User,
 )
+from deployments.planning.approval_rules import assess
 from deployments.planning.canonical import canonical_json
 from deployments.planning.catalog import TargetModel as CatalogEntry
 from deployments.planning.documents import to_document
+from deployments.planning.errors import PlanningError
 from deployments.planning.measured import Measured
 from deployments.planning.plan import Plan as PlanValue
 from deployments.planning.planner import make_plan
@@ -37,10 +40,10 @@ from deployments.selectors.planning_inputs import (
     host_snapshots,
     secret_versions,
 )
+from deployments.selectors.plans import stored_plan
+from deployments.selectors.policies import current_rules
 from deployments.services.access import require_role
 from deployments.services.errors import PlanNotSubmittableError, PlanStaleError
-
-REQUEST_LIFETIME = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,6 +179,8 @@ def _submit(
     deployment, _made = Deployment.objects.get_or_create(
         cluster=inputs.cluster, name=spec.name, defaults={"created_by": user}
     )
+    rules = current_rules(inputs.cluster)
+    found = assess(value, _live_plan(deployment), rules)
     plan = _store(user, deployment, value)
     _supersede_open_requests(deployment)
     return ApprovalRequest.objects.create(
@@ -185,8 +190,23 @@ def _submit(
         comment=comment,
         requires_other_approver=inputs.cluster.requires_other_approver,
         policy_version=inputs.cluster.policy_version,
-        expires_at=timezone.now() + REQUEST_LIFETIME,
+        risk=found.risk.value,
+        risk_reasons=[one.document for one in found.reasons],
+        approvals_needed=rules.needed(found.risk),
+        approved_hours=rules.approved_hours,
+        expires_at=timezone.now() + timedelta(hours=rules.open_hours),
     )
+
+
+def _live_plan(deployment: Deployment) -> PlanValue | None:
+    """What runs now; ``None`` where nothing does, or where it cannot be read any more."""
+    row = Plan.objects.filter(
+        revision__deployment=deployment, releases__state=ReleaseState.LIVE
+    ).first()
+    try:
+        return stored_plan(row) if row is not None else None
+    except PlanningError:
+        return None
 
 
 def _same_open_request(

@@ -117,6 +117,7 @@ MANIFEST: Mapping[str, Permission] = {
     "host-engine": Permission(methods=CHANGE, role=TeamRole.ADMIN),
     "host-remove": Permission(methods=CHANGE, role=TeamRole.ADMIN),
     "cluster": Permission(methods=BOTH, role=TeamRole.ADMIN),
+    "cluster-rules": Permission(methods=BOTH, role=TeamRole.ADMIN),
     "cluster-secret-store": Permission(methods=CHANGE, role=TeamRole.ADMIN),
     "cluster-secret-remove": Permission(methods=CHANGE, role=TeamRole.ADMIN),
     # Judges text and changes nothing.

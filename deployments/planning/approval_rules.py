@@ -1,0 +1,140 @@
+"""How many people must approve a plan: risk classes with their reasons, and the rules of a cluster."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import ClassVar
+
+from pydantic import ConfigDict
+
+from deployments.planning.decision import OFF
+from deployments.planning.plan import Plan, Severity
+from deployments.planning.text import Text, text
+
+WEEK_HOURS = 168
+MOST_APPROVALS = 9
+MOST_HOURS = 24 * 90
+ASSUMED = "assumed"
+MEMORY = "memory"
+
+
+class Risk(StrEnum):
+    """How much can go wrong for people who depend on the deployment."""
+
+    LOW = "low"
+    NORMAL = "normal"
+    HIGH = "high"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assessment:
+    """A risk class and why; a normal plan has no reason to be anything else."""
+
+    risk: Risk
+    reasons: tuple[Text, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApprovalRules:
+    """What a cluster asks of a plan.
+
+    ``approvals_*`` are the approvals that a plan of the class needs. A request that nobody decides
+    ends after ``open_hours``; an approved one that nobody deploys after ``approved_hours``.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    production: bool = False
+    approvals_low: int = 1
+    approvals_normal: int = 1
+    approvals_high: int = 1
+    open_hours: int = WEEK_HOURS
+    approved_hours: int = WEEK_HOURS
+
+    def needed(self, risk: Risk) -> int:
+        """The approvals that a plan of this class needs."""
+        return {
+            Risk.LOW: self.approvals_low,
+            Risk.NORMAL: self.approvals_normal,
+            Risk.HIGH: self.approvals_high,
+        }[risk]
+
+    @property
+    def most_needed(self) -> int:
+        """The most approvals that any class needs."""
+        return max(self.needed(risk) for risk in Risk)
+
+
+def assess(plan: Plan, before: Plan | None, rules: ApprovalRules) -> Assessment:
+    """Put a plan into a class; ``before`` is the plan that runs now, if any.
+
+    What the cluster's baseline accepts (host network on Ascend and the like) is no reason.
+    """
+    if plan.practice:
+        why = text("The practice image serves no real model.")
+        return Assessment(risk=Risk.LOW, reasons=(why,))
+    reasons = tuple(_reasons(plan, before, rules))
+    if reasons:
+        return Assessment(risk=Risk.HIGH, reasons=reasons)
+    if before is not None and _same_but_speculation(plan, before):
+        why = text("Only the speculation changes: image, hosts and devices stay.")
+        return Assessment(risk=Risk.LOW, reasons=(why,))
+    return Assessment(risk=Risk.NORMAL, reasons=())
+
+
+def _reasons(plan: Plan, before: Plan | None, rules: ApprovalRules) -> list[Text]:
+    hosts = {one.host for one in plan.replicas}
+    found = []
+    if rules.production:
+        found.append(text("The cluster serves production."))
+    if len(hosts) > 1:
+        found.append(text("It runs on {count} hosts together.", count=len(hosts)))
+    if _is_tight(plan):
+        found.append(text("Its memory leaves no head room, or is not known."))
+    if before is None:
+        found.append(text("Nothing runs under this name that it could go back to."))
+    if _is_assumed(plan):
+        found.append(text("What its method gains is assumed, not measured."))
+    return found
+
+
+def _is_tight(plan: Plan) -> bool:
+    """Whether a rule warns of memory, or a role's free bytes are unknown or none."""
+    warned = any(
+        one.category == MEMORY and one.severity is not Severity.INFO
+        for one in plan.findings
+    )
+    return warned or any((one.headroom_bytes or 0) <= 0 for one in plan.memory)
+
+
+def _is_assumed(plan: Plan) -> bool:
+    if plan.decision.method == OFF:
+        return False
+    if plan.gain is not None:
+        return plan.gain.kind == ASSUMED
+    chosen = [
+        one for one in plan.decision.methods if one.method == plan.decision.method
+    ]
+    return all(one.evidence == ASSUMED for one in chosen)
+
+
+def _same_but_speculation(plan: Plan, before: Plan) -> bool:
+    def around(one: Plan) -> list[tuple[object, ...]]:
+        return [
+            (
+                replica.role,
+                replica.rank,
+                replica.host,
+                replica.devices,
+                replica.container.image,
+                replica.container.ports,
+            )
+            for replica in one.replicas
+        ]
+
+    same = (plan.model, plan.checkpoint, plan.engine, plan.engine_version)
+    return around(plan) == around(before) and same == (
+        before.model,
+        before.checkpoint,
+        before.engine,
+        before.engine_version,
+    )
