@@ -8,9 +8,11 @@ from django.views.decorators.http import require_safe
 
 from deployments.forms.launch_link import link_query
 from deployments.forms.rules import RuleFilter
+from deployments.planning.plan import Finding
 from deployments.planning.rules.launch.examples import Sample, example_of
 from deployments.planning.rules.launch.known import KnownModels
 from deployments.planning.rules.launch.rule import LaunchFinding
+from deployments.planning.rules.plan_examples import PlanExample, plan_examples
 from deployments.selectors.rules import known_models, rule_entries, rule_groups
 from deployments.views.people import PanelRequest, person
 
@@ -48,13 +50,22 @@ def rule(request: PanelRequest, code: str) -> HttpResponse:
     if entry is None:
         raise Http404
     example = example_of(code) if entry.launch else None
-    known = known_models(person(request)) if example else KnownModels()
+    planned = plan_examples().get(code) if entry.plan else None
+    known = known_models(person(request)) if example or planned else KnownModels()
     context = {
         "rule": entry,
         "fires": _shown(example.fires, code, known) if example else None,
         "misses": _shown(example.misses, code, known) if example else None,
+        "planned": planned,
+        "plan_finding": _told(planned, known) if planned else None,
     }
     return render(request, "rules/rule.html", context)
+
+
+def _told(example: PlanExample, known: KnownModels) -> Finding | None:
+    """What the plan of an example is told, ``None`` where the person may not see its model."""
+    found = example.fires.findings(known) or ()
+    return next((one for one in found if one.code == example.code), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
