@@ -6,7 +6,6 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
-from django.urls import reverse
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
@@ -26,14 +25,11 @@ from deployments.views.people import PanelRequest, person
 @require_safe
 @vary_on_headers("HX-Request")
 def calculator(request: PanelRequest) -> HttpResponse:
-    """The form with its answer; an htmx request gets the answer and the address that shows it."""
+    """The form with its answer; an htmx request gets the answer, with the address that shows it."""
     form = _form(request)
     context, status = _answered(form)
     name = "calculator/page.html" + ("#answer" if request.htmx else "")
-    response = render(request, name, context | {"live": request.htmx}, status=status)
-    if request.htmx:
-        response.headers["HX-Replace-Url"] = _address(form)
-    return response
+    return render(request, name, context | {"live": request.htmx}, status=status)
 
 
 @require_safe
@@ -80,7 +76,3 @@ def _answered(form: CalculatorForm) -> tuple[dict[str, Any], int]:
         "address": form.address(),
         "wizard": form.wizard_address(),
     }, 200
-
-
-def _address(form: CalculatorForm) -> str:
-    return f"{reverse('calculator')}?{form.address()}"
