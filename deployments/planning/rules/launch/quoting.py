@@ -171,6 +171,9 @@ def frozen_variable(view: LaunchView) -> Iterator[Hit]:
         severity=None if assigned else Severity.WARNING,
         evidence=f"${name}",
         start=view.spec_place,
+        edits=(set_flag(FLAG, word.text.partition("=")[2]),)
+        if speculation.argument.attached
+        else (set_flag(FLAG, word.text),),
     )
 
 
