@@ -43,6 +43,13 @@ class SocketClosedError(EngineUnreachableError):
     code = "socket_closed"
 
 
+class DifferentEngineError(EngineUnreachableError):
+    """Another engine than the registered one answers, and nobody has confirmed it."""
+
+    code = "different_engine"
+    retryable = False
+
+
 class NotDockerError(EngineUnreachableError):
     """Something answers that is no Docker Engine."""
 

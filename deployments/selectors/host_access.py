@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import DateTimeField, QuerySet, Value
+from django.db.models import DateTimeField, Value
 from django.db.models.functions import Coalesce, Least
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from deployments.models import Host, Reachability, User
+from deployments.models import Host, Reachability
 from deployments.models.fleet import HostAccess
 from deployments.planning.engine_address import Way, fingerprint_of
 from deployments.planning.text import NOTHING, Text, is_text, text_from_document
@@ -150,30 +150,16 @@ def way_view(host: Host) -> WayView:
     )
 
 
-def expiring_certificates(user: User) -> QuerySet[HostAccess]:
-    """Hosts whose way closes soon because a certificate ends, soonest first."""
+def way_ends() -> Least:
+    """When the first certificate on the way to a host ends; a hundred years where there is none."""
     far = timezone.now() + timedelta(days=36500)
-    rows = HostAccess.objects.for_user(user).select_related("host")
-    return (
-        rows.annotate(
-            ends=Least(
-                *(
-                    _or_far(name, far)
-                    for name in (
-                        "authority_expires_at",
-                        "certificate_expires_at",
-                        "server_expires_at",
-                    )
-                )
-            )
+    names = ("authority_expires_at", "certificate_expires_at", "server_expires_at")
+    return Least(
+        *(
+            Coalesce(f"access__{name}", Value(far), output_field=DateTimeField())
+            for name in names
         )
-        .filter(ends__lt=timezone.now() + WARNED_BEFORE)
-        .order_by("ends")
     )
-
-
-def _or_far(name: str, far: datetime) -> Coalesce:
-    return Coalesce(name, Value(far), output_field=DateTimeField())
 
 
 def _step(row: dict[str, object]) -> StepLine:

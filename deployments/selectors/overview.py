@@ -16,6 +16,7 @@ from deployments.models import (
 from deployments.selectors.alarms import calling_alarms, with_calling_alarm
 from deployments.selectors.overview_hosts import HostsSummary, hosts_summary
 from deployments.selectors.recent_changes import Change, recent_changes
+from deployments.selectors.shortlist import Shortlist
 from deployments.selectors.standings import (
     StandingCounts,
     StandingLine,
@@ -29,19 +30,6 @@ SHOWN_LINES = 20
 SHOWN_CALLS = 10
 """Of each kind; the lists that the page leads to have all of them."""
 TROUBLED, ALARMED, CHANGING = "troubled", "alarmed", "changing"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shortlist:
-    """The first of something, and how many there are."""
-
-    rows: Sequence[Any] = ()
-    total: int = 0
-
-    @property
-    def more(self) -> int:
-        """Those that have no room here."""
-        return self.total - len(self.rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,13 +49,25 @@ class Overview:
     @property
     def calls(self) -> int:
         """How many things wait for this person."""
-        kinds = (self.troubled, self.alarms, self.requests, self.stale)
+        kinds = (
+            self.troubled,
+            self.alarms,
+            self.requests,
+            self.hosts.certificates,
+            self.stale,
+        )
         return sum(kind.total for kind in kinds)
 
     @property
     def more_calls(self) -> int:
         """What waits and has no room here."""
-        kinds = (self.troubled, self.alarms, self.requests, self.stale)
+        kinds = (
+            self.troubled,
+            self.alarms,
+            self.requests,
+            self.hosts.certificates,
+            self.stale,
+        )
         return sum(kind.more for kind in kinds)
 
     @property

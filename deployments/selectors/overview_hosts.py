@@ -1,6 +1,6 @@
 """The hosts of the overview: those to look at first, and sums of all."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.db.models import (
@@ -17,20 +17,27 @@ from django.db.models import (
     Window,
 )
 from django.db.models.functions import Abs, Coalesce
+from django.utils import timezone
 
 from deployments.models import Booking, Device, Host, Reachability, User
 from deployments.selectors.fleet import CLOCK_WARNING_MS, HostLine, host_lines
+from deployments.selectors.host_access import WARNED_BEFORE, way_ends
+from deployments.selectors.shortlist import Shortlist
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostsSummary:
-    """The first hosts, and how many hosts and devices there are in all."""
+    """The first hosts, and how many hosts and devices there are in all.
+
+    ``certificates`` are hosts whose way closes soon since a certificate on it ends.
+    """
 
     first: tuple[HostLine, ...] = ()
     total: int = 0
     silent: int = 0
     device_count: int = 0
     booked: int = 0
+    certificates: Shortlist = field(default_factory=Shortlist)
 
     @property
     def more(self) -> int:
@@ -41,17 +48,21 @@ class HostsSummary:
 def hosts_summary(user: User, most: int) -> HostsSummary:
     """The person's hosts, silent ones and wrong clocks first, in three queries."""
     silent = ~Q(reachability=Reachability.REACHABLE)
+    ending = Q(way_ends__lt=timezone.now() + WARNED_BEFORE)
     wrong = Q(clock__gt=CLOCK_WARNING_MS)
     held = _counted(Booking, device__isnull=False, released_at=None)
     rows = (
         Host.objects.filter(pk__in=Host.objects.for_user(user).values("pk"))
         .annotate(clock=Abs(Coalesce("clock_offset_ms", 0)))
+        .annotate(way_ends=way_ends())
         .annotate(
             urgency=Case(
-                When(silent, then=Value(0)),
-                When(wrong, then=Value(1)),
-                default=Value(2),
+                When(ending, then=Value(0)),
+                When(silent, then=Value(1)),
+                When(wrong, then=Value(2)),
+                default=Value(3),
             ),
+            ending=Window(Sum(Case(When(ending, then=Value(1)), default=Value(0)))),
             total=Window(Count("pk")),
             silent=Window(Sum(Case(When(silent, then=Value(1)), default=Value(0)))),
             devices_of_all=Window(Sum(_counted(Device))),
@@ -69,6 +80,9 @@ def hosts_summary(user: User, most: int) -> HostsSummary:
         silent=sums.silent,
         device_count=sums.devices_of_all,
         booked=sums.booked_of_all,
+        certificates=Shortlist(
+            rows=[line.row for line in lines][: sums.ending], total=sums.ending
+        ),
     )
 
 

@@ -9,8 +9,11 @@ from django.conf import settings
 from deployments.docker_api.client import CALL_TIMEOUT_S, Access, Engine, open_engine
 from deployments.docker_api.ssh import SshCredentials
 from deployments.docker_api.tls import TlsCredentials
-from deployments.docker_api.way_errors import CredentialsMissingError
-from deployments.models import Host
+from deployments.docker_api.way_errors import (
+    CredentialsMissingError,
+    DifferentEngineError,
+)
+from deployments.models import Host, Reachability
 from deployments.models.fleet import HostAccess
 from deployments.planning.engine_address import Way
 from deployments.planning.text import text
@@ -33,6 +36,24 @@ def open_host(host: Host, *, timeout_s: int = CALL_TIMEOUT_S) -> Iterator[Engine
         timeout_s=timeout_s,
     ) as engine:
         yield engine
+
+
+def prove_same_engine(host: Host) -> None:
+    """Let nothing be changed where another engine answered at the last look.
+
+    Raises:
+        DifferentEngineError: it did, and no team admin has confirmed it.
+    """
+    if Host.objects.filter(
+        pk=host.pk, reachability=Reachability.DIFFERENT_ENGINE
+    ).exists():
+        raise DifferentEngineError(
+            text(
+                "Another Docker Engine than the registered one answers at the address of {host}: "
+                "nothing is changed there until a team admin confirms it on the host's page.",
+                host=host.name,
+            )
+        )
 
 
 def access_for(host: Host) -> Access:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from deployments.docker_api.archive import read_file
-from deployments.docker_api.client import Engine, open_engine
+from deployments.docker_api.client import Engine
 from deployments.docker_api.containers import create_container, remove_container
 from deployments.docker_api.errors import DockerApiError, MountMissingError
 from deployments.docker_api.images import ImageFacts, list_images
@@ -30,6 +30,7 @@ from deployments.planning.model_config.documents import (
     LARGEST_INDEX_BYTES,
 )
 from deployments.services.errors import UseCaseError
+from deployments.services.host_access import open_host
 from deployments.services.rollout.rollout import policy_of
 
 MOUNTED_AT = "/model"
@@ -69,7 +70,7 @@ def read_model_directory(host: Host, directory: str) -> ModelFiles:
             % {"path": path, "host": host.name, "roots": ", ".join(roots) or "-"}
         )
     try:
-        with open_engine(host.docker_address, host=host.name) as engine:
+        with open_host(host) as engine:
             return _read(engine, host, path)
     except MountMissingError as error:
         raise ModelDirectoryError(

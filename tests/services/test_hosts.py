@@ -7,12 +7,13 @@ import pytest
 from django.db import connection
 from pytest_django import Settings
 
+from deployments.docker_api.way_errors import DifferentEngineError
 from deployments.models import Cluster, Host, Platform, Reachability, Team, TeamRole
 from deployments.models.fleet import HostAccess
 from deployments.planning.engine_address import read_address
-from deployments.services.connection_test import run_connection_test, hosts_to_test
+from deployments.services.connection_test import hosts_to_test, run_connection_test
 from deployments.services.errors import ConflictError, NotAllowedError
-from deployments.services.host_access import access_for
+from deployments.services.host_access import access_for, prove_same_engine
 from deployments.services.host_credentials import (
     CredentialsError,
     HostCredentials,
@@ -217,6 +218,18 @@ def test_a_host_is_removed_only_when_nothing_names_it(
     remove_host(admin, host)
     assert not Host.objects.filter(name="gpu-01").exists()
     assert not HostAccess.objects.exists()
+
+
+def test_nothing_is_changed_where_an_unconfirmed_engine_answers(
+    cluster: Cluster,
+) -> None:
+    host = HostFactory.create(cluster=cluster)
+    prove_same_engine(host)
+    Host.objects.filter(pk=host.pk).update(reachability=Reachability.DIFFERENT_ENGINE)
+    with pytest.raises(DifferentEngineError) as caught:
+        prove_same_engine(host)
+    assert not caught.value.retryable
+    assert not caught.value.outcome_unknown
 
 
 def test_the_local_host_is_tested_too(

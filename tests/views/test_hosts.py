@@ -13,7 +13,7 @@ from deployments.planning.text import text
 from deployments.services.hosts import TEST_CONNECTION
 from tests.docker_api.certificates import Authority
 from tests.docker_api.ssh_server import new_key
-from tests.factories import HostFactory
+from tests.factories import HostFactory, ReleaseFactory
 from tests.views.pages import HTMX, parsed, queries_for, text_of
 
 
@@ -236,3 +236,16 @@ def test_pages_of_a_host_need_few_queries(as_dora: Client, remote: Host) -> None
 def test_a_host_is_removed(as_dora: Client, remote: Host) -> None:
     assert as_dora.post(f"/fleet/hosts/{remote.pk}/remove/").status_code == 302
     assert not Host.objects.filter(pk=remote.pk).exists()
+
+
+def test_the_overview_asks_for_new_certificates_before_the_way_closes(
+    as_alice: Client, cluster: Cluster, remote: Host
+) -> None:
+    ReleaseFactory.create(deployment__cluster=cluster)
+    quiet = text_of(as_alice.get("/"))
+    assert "holds until" not in quiet
+    ends = timezone.now() + timedelta(days=20)
+    HostAccess.objects.filter(host=remote).update(server_expires_at=ends)
+    said = text_of(as_alice.get("/"), ".calls")
+    assert "gpu-08" in said
+    assert f"holds until {ends:%Y-%m-%d}" in said

@@ -25,7 +25,7 @@ from deployments.planning.platforms.ascend import DRIVER_MOUNTS, FABRIC_MOUNTS
 from deployments.planning.platforms.ascend_950 import DRIVER_MOUNTS_950
 from deployments.planning.text import Text, text
 from deployments.selectors.plans import stored_plan
-from deployments.services.host_access import open_host
+from deployments.services.host_access import open_host, prove_same_engine
 from deployments.services.rollout.claims import Claim
 from deployments.services.rollout.journal import Journal
 
@@ -116,9 +116,11 @@ class Rollout:
 
         Raises:
             LeaseLostError: another worker owns the command.
+            DifferentEngineError: another engine answers there, which nobody has confirmed.
             DockerApiError: the engine does not answer.
         """
         self.claim.renew()
+        prove_same_engine(host)
         with open_host(host) as engine:
             yield engine
 
