@@ -4,14 +4,14 @@
 from factory.declarations import SubFactory
 from factory.django import DjangoModelFactory
 
-from deployments import models
+from deployments.models.fleet import HostAccess
 from tests.factories import HostFactory
 
 
-class HostAccessFactory(DjangoModelFactory[models.HostAccess]):
+class HostAccessFactory(DjangoModelFactory[HostAccess]):
     """A host whose way nobody has tested yet."""
 
     class Meta:
-        model = models.HostAccess
+        model = HostAccess
 
     host = SubFactory(HostFactory)
