@@ -1,11 +1,11 @@
-"""Secrets of teams, and engine profiles that people made, for tests."""
+"""Secrets of teams, rules of clusters, and engine profiles that people made, for tests."""
 # mypy: allow-untyped-calls
 
 from factory.declarations import LazyFunction, Sequence, SubFactory
 from factory.django import DjangoModelFactory
 
 from deployments import models
-from tests.factories import TeamFactory, UserFactory
+from tests.factories import ClusterFactory, TeamFactory, UserFactory
 
 
 class OwnEngineProfileFactory(DjangoModelFactory[models.OwnEngineProfile]):
@@ -29,4 +29,16 @@ class TeamSecretFactory(DjangoModelFactory[models.TeamSecret]):
     team = SubFactory(TeamFactory)
     name = Sequence(lambda n: f"key-{n}")
     sealed = "unreadable"
+    changed_by = SubFactory(UserFactory)
+
+
+class PolicyVersionFactory(DjangoModelFactory[models.PolicyVersion]):
+    """The default rules, kept as a version."""
+
+    class Meta:
+        model = models.PolicyVersion
+
+    cluster = SubFactory(ClusterFactory)
+    number = Sequence(lambda n: n + 2)
+    rules = LazyFunction(dict)
     changed_by = SubFactory(UserFactory)

@@ -13,7 +13,14 @@ from deployments.models.catalog import Checkpoint, Drafter, TargetModel
 from deployments.models.command import Command, CommandKind, CommandState
 from deployments.models.deployment import Deployment, Plan, Revision
 from deployments.models.engine_profile import OwnEngineProfile
-from deployments.models.fleet import Cluster, Device, Host, Platform, Reachability
+from deployments.models.fleet import (
+    Cluster,
+    Device,
+    Host,
+    HostAccess,
+    Platform,
+    Reachability,
+)
 from deployments.models.logs import MOST_TAIL_LINES, LogRequest, LogRun, LogTail
 from deployments.models.metrics import (
     CounterCursor,
@@ -83,6 +90,7 @@ __all__ = [
     "Drafter",
     "EventKind",
     "Host",
+    "HostAccess",
     "HourRollup",
     "LogCursor",
     "LogGap",

@@ -197,8 +197,15 @@ def request_page(user: User, row: ApprovalRequest) -> RequestPage:
             plan=operates,
         ),
         why_not=said,
-        approvers=approvers or (),
+        approvers=_yet_to_vote(approvers, votes),
     )
+
+
+def _yet_to_vote(
+    approvers: tuple[User, ...] | None, votes: tuple[Approval, ...]
+) -> tuple[User, ...]:
+    voted = {vote.user_id for vote in votes}
+    return tuple(one for one in approvers or () if one.pk not in voted)
 
 
 def _counts(

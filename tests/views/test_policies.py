@@ -107,6 +107,7 @@ def test_the_request_says_its_risk_and_who_is_missing(
     assert "1 of 2 approvals" in after
     assert "1 more approval lets this plan run." in after
     assert "You have voted" in after
+    assert "Nobody in this team may decide" in after
     assert 'value="approve"' not in after
 
 
