@@ -18,6 +18,7 @@ from deployments.views import (
     engines,
     fleet,
     guide,
+    host_devices,
     hosts,
     log_reading,
     logs,
@@ -78,6 +79,7 @@ urlpatterns: list[URLPattern] = [
         name="host-connection",
     ),
     path("fleet/hosts/<uuid:pk>/test/", hosts.test, name="host-test"),
+    path("fleet/hosts/<uuid:pk>/devices/", host_devices.devices, name="host-devices"),
     path("fleet/hosts/<uuid:pk>/edit/", hosts.edit, name="host-edit"),
     path("fleet/hosts/<uuid:pk>/key/", hosts.confirm_key, name="host-key"),
     path(

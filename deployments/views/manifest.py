@@ -111,6 +111,7 @@ MANIFEST: Mapping[str, Permission] = {
     # The cluster stands in the form; the service asks for the role in its team.
     "host-add": Permission(methods=BOTH, role=TeamRole.ADMIN),
     "host-connection": _read,
+    "host-devices": Permission(methods=BOTH, role=TeamRole.ADMIN),
     "host-test": Permission(methods=CHANGE, role=TeamRole.ADMIN),
     "host-edit": Permission(methods=BOTH, role=TeamRole.ADMIN),
     "host-key": Permission(methods=CHANGE, role=TeamRole.ADMIN),

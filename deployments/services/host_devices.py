@@ -1,0 +1,45 @@
+"""Devices of a host that its engine cannot tell: read from a tool's output, or counted by hand."""
+
+from collections.abc import Sequence
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from deployments.models import Booking, Device, Host, TeamRole, User
+from deployments.services.access import require_role
+from deployments.services.errors import ConflictError
+from deployments.telemetry.accelerators import Accelerator
+
+
+def set_devices(user: User, host: Host, found: Sequence[Accelerator]) -> None:
+    """Keep exactly these devices; plans made from others become stale by their snapshot digests.
+
+    Raises:
+        NotAllowedError: the person is no admin of the host's team.
+        ConflictError: a device that a replica holds is not among them.
+    """
+    require_role(user, host.cluster.team, TeamRole.ADMIN)
+    numbers = {one.number for one in found}
+    with transaction.atomic():
+        held = Booking.objects.filter(
+            host=host, released_at=None, device__isnull=False
+        ).values_list("device", flat=True)
+        if lost := sorted({one for one in held if one is not None} - numbers):
+            raise ConflictError(
+                _(
+                    "Replicas of the panel hold device %(numbers)s, which is not among these: stop "
+                    "their releases first, or paste the output for the whole host."
+                )
+                % {"numbers": ", ".join(map(str, lost))}
+            )
+        for one in found:
+            Device.objects.update_or_create(
+                host=host,
+                number=one.number,
+                defaults={
+                    "name": one.name[:80],
+                    "memory_bytes": one.memory_bytes,
+                    "healthy": one.healthy,
+                },
+            )
+        host.devices.exclude(number__in=numbers).delete()
