@@ -93,6 +93,13 @@ class ClusterForm(forms.Form):
             "Directories on the hosts that plans may mount weights from, one a line."
         ),
     )
+    split_cards = forms.BooleanField(
+        required=False,
+        label=gettext_lazy("Deployments may share a card of Atlas A3"),
+        help_text=gettext_lazy(
+            "A card has two dies, and each counts as a device. Otherwise plans take whole cards, as vllm-ascend recommends."
+        ),
+    )
     example = forms.CharField(
         required=False,
         max_length=255,
@@ -109,6 +116,7 @@ class ClusterForm(forms.Form):
             "requires_other_approver": policy.requires_other_approver,
             "image_rewrites": "\n".join(rewrites),
             "model_roots": "\n".join(policy.model_roots),
+            "split_cards": policy.split_cards,
             "shown_version": version,
         }
 
@@ -119,4 +127,5 @@ class ClusterForm(forms.Form):
             requires_other_approver=self.cleaned_data["requires_other_approver"],
             image_rewrites=self.cleaned_data["image_rewrites"],
             model_roots=self.cleaned_data["model_roots"],
+            split_cards=self.cleaned_data["split_cards"],
         )

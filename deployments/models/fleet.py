@@ -36,6 +36,7 @@ class Cluster(Row):
 
     ``image_rewrites`` is a list of [prefix, replacement] pairs for sites without internet.
     ``model_roots`` are the host directories that a plan may mount weights from.
+    ``split_cards`` lets two deployments share the two dies of an Atlas A3 card.
     ``policy_version`` grows with each change of the policy, and requests keep the one they met.
     """
 
@@ -49,6 +50,7 @@ class Cluster(Row):
     image_rewrites = models.JSONField(default=list, blank=True)
     model_roots = models.JSONField(default=list, blank=True)
     time_zone = models.CharField(max_length=64, blank=True, default="")
+    split_cards = models.BooleanField(default=False)
 
     objects = ScopedQuerySet.as_manager()
 

@@ -11,12 +11,16 @@ from deployments.planning.snapshot import HostSnapshot
 
 
 def spec_document(
-    spec: RevisionSpec, hosts: Iterable[HostSnapshot], cluster: str | None = None
+    spec: RevisionSpec,
+    hosts: Iterable[HostSnapshot],
+    cluster: str | None = None,
+    *,
+    split_cards: bool = False,
 ) -> dict[str, Json]:
     """Write the spec; what was left to the planner is left out.
 
-    ``cluster`` is ``team/cluster``; the fleet then repeats what the panel knows of its hosts, so
-    that the same file plans without the panel.
+    ``cluster`` is ``team/cluster``; the fleet then repeats what the panel knows of its hosts, and
+    ``split_cards`` what the cluster allows, so that the same file plans without the panel.
     """
     speculation = spec.speculation
     return _lean(
@@ -44,6 +48,7 @@ def spec_document(
             "features": dict(spec.features) or None,
             "api_key": spec.api_key,
             "environment": dict(spec.environment) or None,
+            "split_cards": split_cards or None,
         }
     )
 

@@ -18,6 +18,7 @@ class ClusterPolicy:
     requires_other_approver: bool
     image_rewrites: tuple[tuple[str, str], ...]
     model_roots: tuple[str, ...]
+    split_cards: bool = False
 
 
 def policy_of(cluster: Cluster) -> ClusterPolicy:
@@ -29,6 +30,7 @@ def policy_of(cluster: Cluster) -> ClusterPolicy:
             for prefix, replacement in cluster.image_rewrites
         ),
         model_roots=tuple(str(root) for root in cluster.model_roots),
+        split_cards=cluster.split_cards,
     )
 
 
@@ -54,6 +56,7 @@ def change_policy(
             requires_other_approver=policy.requires_other_approver,
             image_rewrites=[list(pair) for pair in policy.image_rewrites],
             model_roots=list(policy.model_roots),
+            split_cards=policy.split_cards,
             policy_version=F("policy_version") + 1,
         )
     if changed != 1:

@@ -16,7 +16,9 @@ def form(**changes: str) -> ClusterForm:
 def test_lines_become_a_policy_and_back() -> None:
     """Empty lines and spaces do not matter; order does."""
     read = form(
-        image_rewrites=REWRITES, model_roots="/data/models/\n/data/models\n/var/models"
+        image_rewrites=REWRITES,
+        model_roots="/data/models/\n/data/models\n/var/models",
+        split_cards="on",
     )
     assert read.is_valid(), read.errors
     assert read.policy == ClusterPolicy(
@@ -26,6 +28,7 @@ def test_lines_become_a_policy_and_back() -> None:
             ("quay.io/", "registry.example/q/"),
         ),
         model_roots=("/data/models", "/var/models"),
+        split_cards=True,
     )
     initial = ClusterForm.initial_of(read.policy, 3)
     again = ClusterForm({key: str(value) for key, value in initial.items() if value})

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from deployments.forms.wizard.draft import export_hosts
 from deployments.forms.wizard.spec import address_at, spec_from
-from deployments.forms.wizard.specification import address_of_read
+from deployments.forms.wizard.specification import address_of_read, address_of_text
+from deployments.models import TeamRole
 from deployments.planning.deployment_spec import parse_deployment_spec
 from deployments.planning.errors import PlanningError
 from deployments.planning.revision import RevisionSpec
@@ -17,6 +18,7 @@ from deployments.planning.snapshot import HostSnapshot
 from deployments.planning.spec_document import settled, spec_document
 from deployments.planning.spec_text import read_document_text, written_spec
 from deployments.services.catalog import load_shipped_catalog
+from tests.factories import TeamFactory, member
 from tests.forms.test_wizard_state import CLUSTER, OFFERED, specs
 from tests.wizard_values import GLM, HOSTS, form_of
 
@@ -150,3 +152,11 @@ def test_a_bad_spec_gives_one_sentence_and_keeps_the_text(
 
     assert answer.status_code == 422
     assert said in answer.content.decode()
+
+
+@pytest.mark.django_db
+def test_sharing_cards_is_a_matter_of_clusters() -> None:
+    load_shipped_catalog()
+    person = member(TeamFactory.create(), "erin", TeamRole.OPERATOR)
+    with pytest.raises(PlanningError, match="split_cards is decided by the policy"):
+        address_of_text(person, f"{SPEC}split_cards: true\n")

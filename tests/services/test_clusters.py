@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from deployments.models import Cluster, TeamRole, User
+from deployments.selectors.planning_inputs import cluster_settings
 from deployments.services.clusters import ClusterPolicy, change_policy, policy_of
 from deployments.services.errors import ConflictError, NotAllowedError
 from tests.factories import ApprovalRequestFactory, ClusterFactory, member
@@ -15,6 +16,7 @@ POLICY = ClusterPolicy(
     requires_other_approver=False,
     image_rewrites=(("vllm/vllm-openai", "registry.example/mirror/vllm-openai"),),
     model_roots=("/data/models",),
+    split_cards=True,
 )
 
 
@@ -36,6 +38,7 @@ def test_a_change_is_kept_under_the_next_version(cluster: Cluster, admin: User) 
     cluster.refresh_from_db()
     assert policy_of(cluster) == POLICY
     assert cluster.policy_version == 2
+    assert cluster_settings(cluster).split_cards
 
 
 def test_the_same_policy_again_is_no_change(cluster: Cluster, admin: User) -> None:

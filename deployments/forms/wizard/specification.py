@@ -32,7 +32,8 @@ def specification(draft: Draft) -> str:
     named = [name for role in draft.spec.roles for name in role.hosts]
     known = [hosts[name] for name in dict.fromkeys(named) if name in hosts]
     place = f"{cluster.team.slug}/{cluster.slug}" if cluster is not None else None
-    return written_spec(spec_document(draft.spec, known, place))
+    shared = draft.ground.settings.split_cards
+    return written_spec(spec_document(draft.spec, known, place, split_cards=shared))
 
 
 def address_of_text(user: User, written: str) -> str:
@@ -43,10 +44,17 @@ def address_of_text(user: User, written: str) -> str:
             that the wizard has no field for; nothing is left out silently.
     """
     document = read_document_text(written)
-    read, hosts, _settings = parse_deployment_spec(document)
+    read, hosts, settings = parse_deployment_spec(document)
     spec = settled(replace(read, model=_model_key(user, read.model)))
     place = document.get("cluster") if isinstance(document, dict) else None
     cluster = _cluster(user, str(place)) if place is not None else None
+    if settings.split_cards and (cluster is None or not cluster.split_cards):
+        raise PlanningError(
+            text(
+                "split_cards is decided by the policy of a cluster; name one that allows it, or plan "
+                "it with manage.py plan_deployment."
+            )
+        )
     choices = wizard_choices(
         user,
         model_key=spec.model,
