@@ -39,6 +39,8 @@ from deployments.templatetags.moments import moment
 from deployments.templatetags.status import status_of
 
 Cell: TypeAlias = SafeString | str
+PASSING = SafeString("\0")
+"""Stands in a kept row where a distance in time belongs; no text of PostgreSQL can hold it."""
 
 
 @lru_cache(maxsize=512)
@@ -114,7 +116,9 @@ def _text(value: str | None, column: Column) -> Cell:
     return value or ("" if column.silent else nothing(column))
 
 
-def _moment(value: datetime | None, column: Column) -> Cell:
+def _moment(value: datetime | SafeString | None, column: Column) -> Cell:
+    if isinstance(value, SafeString):
+        return value
     return nothing(column) if value is None else moment(value)
 
 

@@ -47,10 +47,17 @@ def _element(value: datetime, text: str) -> SafeString:
 
 
 @lru_cache(maxsize=8192)
-def _opening(value: datetime, zone: tzinfo) -> SafeString:
+def _opening(
+    value: datetime,
+    zone: tzinfo,
+    passing: bool = False,  # noqa: FBT001, FBT002
+) -> SafeString:
     """The start of the element; lists show the same times again and again."""
     return format_html(
-        '<time datetime="{}" title="{}">', value.isoformat(), _exact(value, zone)
+        '<time datetime="{}" title="{}"{}>',
+        value.isoformat(),
+        _exact(value, zone),
+        " data-relative" if passing else "",
     )
 
 
@@ -62,12 +69,8 @@ def moment(value: datetime | None) -> SafeString | str:
     """
     if value is None:
         return gettext("never")
-    return format_html(
-        '<time datetime="{}" title="{}" data-relative>{}</time>',
-        value.isoformat(),
-        exact(value),
-        relative(value, timezone.now()),
-    )
+    opening = _opening(value, timezone.get_current_timezone(), passing=True)
+    return format_html("{}{}</time>", opening, relative(value, timezone.now()))
 
 
 @register.simple_tag

@@ -1,5 +1,7 @@
 """Tables in templates: their rows at once, and the addresses of their controls."""
 
+from dataclasses import replace
+from datetime import datetime
 from functools import lru_cache
 
 from django import template
@@ -8,9 +10,10 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language, gettext
 
-from deployments.selectors.tables.columns import Column, Kind, Link, TableRow
+from deployments.selectors.tables.columns import Column, Link, TableRow
 from deployments.selectors.tables.table import TablePage
-from deployments.templatetags.cells import CELLS, Cell, opening
+from deployments.templatetags.cells import CELLS, PASSING, Cell, opening
+from deployments.templatetags.moments import moment
 
 register = template.Library()
 
@@ -24,11 +27,31 @@ NO_PICK = '<td class="{}"></td>'
 @register.simple_tag
 def table_rows(page: TablePage, *, bulk: bool = False) -> SafeString:
     """Every row of the page; with ``bulk`` a box to select those that the action may take."""
-    passing = any(column.kind == Kind.MOMENT for column in page.columns)
-    write = row_html if passing else _known_row
     language = get_language()
-    rows = ((write(language, page.columns, row, bulk),) for row in page.rows)
+    rows = ((_row(language, page.columns, row, bulk),) for row in page.rows)
     return format_html_join("\n", "{}", rows)
+
+
+def _row(
+    language: str | None,
+    columns: tuple[Column, ...],
+    row: TableRow,
+    bulk: bool,  # noqa: FBT001
+) -> SafeString:
+    """One row: what stays is kept, and distances in time are put into it."""
+    times = [value for value in row.values if isinstance(value, datetime)]
+    if not times:
+        return _known_row(language, columns, row, bulk)
+    values = tuple(
+        PASSING if isinstance(value, datetime) else value for value in row.values
+    )
+    still = _known_row(language, columns, replace(row, values=values), bulk)
+    parts = still.split(PASSING)
+    if len(parts) != len(times) + 1:  # some text holds what marks the places
+        return row_html(language, columns, row, bulk)
+    told = [moment(value) for value in times]
+    pairs = zip(parts, [*told, ""], strict=True)
+    return SafeString("".join(part for pair in pairs for part in pair))
 
 
 def row_html(
@@ -47,7 +70,7 @@ def row_html(
 
 
 _known_row = lru_cache(maxsize=4096)(row_html)
-"""Rows without a distance in time look the same until their values change."""
+"""Rows look the same until their values change; distances in time are put in later."""
 
 
 @lru_cache(maxsize=256)

@@ -79,7 +79,7 @@ def walk(page: Page, world: World, screens: Path, look: tuple[str, str, int]) ->
         wider = page.evaluate("document.documentElement.scrollWidth - innerWidth")
         faults += [f"{route}: {wider} px too wide"] if wider > 0 else []
         folder = screens / f"{language}-{scheme}-{width}"
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         page.screenshot(path=folder / f"{route}.png", full_page=True)
     refused = "status of 422"
     assert faults + [one for one in said if refused not in one] == []
