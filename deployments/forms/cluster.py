@@ -97,7 +97,7 @@ class ClusterForm(forms.Form):
         required=False,
         label=gettext_lazy("Deployments may share a card of Atlas A3"),
         help_text=gettext_lazy(
-            "A card has two dies, and each counts as a device. Otherwise plans take whole cards, as vllm-ascend recommends."
+            "A card has two dies, and each counts as a device. Otherwise plans take whole cards."
         ),
     )
     example = forms.CharField(
