@@ -19,13 +19,21 @@ LONGEST_MATCHED = 16_000
 MOST_MATCHED = 1_000_000
 """Characters that are matched in vain for one failure before it is no longer looked for."""
 
+MOST_REMEMBERED = 1000
+"""Messages without a known failure that are remembered, each of at most 500 characters."""
+
 UNKNOWN_WORD = text("unknown")
 
 _STOPPED = re.compile(
     r"\[shutdown\] API server: shutdown triggered|[Rr]eceived (?:signal 15|SIGTERM|SIGINT)"
 )
 _STARTED = re.compile(r"vLLM API server version")
-_TURNS = ("[shutdown] API", "eceived ", "vLLM API server version")
+_TURNS = (
+    "[shutdown] API",
+    "eceived signal 15",
+    "eceived SIG",
+    "vLLM API server version",
+)
 _AFTER_A_STOP = frozenset(
     {"ENGINE_DIED", "HANDSHAKE_WITH_FRONT_END", "CPU_SIDE_KILLED"}
 )
@@ -50,15 +58,16 @@ class Diagnoser:
 
     def __init__(self) -> None:
         self._found: dict[str, Diagnosis] = {}
-        self._open = frozenset(_COMPILED)
+        self.open = frozenset(_COMPILED)
         self._tried: dict[str, int] = {}
+        self._vain: set[str] = set()
         self._before = ""
         self._stopping = False
-        self.matters = gate(self._open)
+        self.matters = gate(self.open)
 
     def read(self, line: LogLine) -> None:
         """Read one message."""
-        if self.matters(line.message):
+        if line.message not in self._vain and self.matters(line.message):
             self._match(line)
         self._before = line.message
 
@@ -68,15 +77,24 @@ class Diagnoser:
 
     def _match(self, line: LogLine) -> None:
         message = line.message[:LONGEST_MATCHED]
-        if any(word in message for word in _TURNS):
+        turns = any(word in message for word in _TURNS)
+        about_a_field = any(words in message for words in _ABOUT_A_FIELD)
+        if turns:
             self._turn(message)
-        if any(words in message for words in _ABOUT_A_FIELD):
+        if about_a_field:
             # A validation error names the field on the line before.
             message = f"{self._field()} {message.strip()}".strip()
-        closed = {code for code in self._open if self._closes(code, message, line)}
+        closed = {code for code in self.open if self._closes(code, message, line)}
         if closed:
-            self._open -= closed
-            self.matters = gate(self._open)
+            self.open -= closed
+            self.matters = gate(self.open)
+        elif not (turns or about_a_field or self._stopping):
+            self._remember(message)
+
+    def _remember(self, message: str) -> None:
+        """Pass the message over from now on: logs say the same thing thousands of times."""
+        if len(message) <= LONGEST_EVIDENCE and len(self._vain) < MOST_REMEMBERED:
+            self._vain.add(message)
 
     def _turn(self, message: str) -> None:
         """What dies after it was told to stop is no failure; a new start begins anew."""
@@ -127,8 +145,13 @@ def _is_general(one: Diagnosis) -> bool:
 @lru_cache(maxsize=256)
 def gate(codes: frozenset[str]) -> Callable[[str], bool]:
     """Whether a text holds a word of one of these failures, or of a stop or a start."""
+    return any_of(anchors_of(codes))
+
+
+def anchors_of(codes: frozenset[str]) -> tuple[str, ...]:
+    """The words of these failures, and those of a stop and a start."""
     anchors = {anchor for code in codes for anchor in _COMPILED[code].signature.anchors}
-    return any_of((*sorted(anchors), *_TURNS))
+    return (*sorted(anchors), *_TURNS)
 
 
 def diagnose_text(log: str) -> tuple[Diagnosis, ...]:

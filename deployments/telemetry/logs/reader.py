@@ -1,15 +1,24 @@
 """Reader: a whole log to records, totals, the offline summary, start-up facts and diagnoses."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from deployments.telemetry.acceptance_history import counts_of_record, total
 from deployments.telemetry.advice import Advice, advise
 from deployments.telemetry.diagnosis import Diagnoser, Diagnosis
 from deployments.telemetry.diagnosis.acceptance_signs import diagnose_records
+from deployments.telemetry.diagnosis.matching import anchors_of
 from deployments.telemetry.logs.acceptance import AcceptanceRecord, acceptance_of
 from deployments.telemetry.logs.lines import LONGEST_LINE_BYTES, LogLine, read_lines
+from deployments.telemetry.logs.scanning import (
+    LARGE_BYTES,
+    blocks_of,
+    is_plain,
+    scan,
+)
+from deployments.telemetry.logs.searching import any_of
 from deployments.telemetry.logs.startup import StartupFacts, StartupReader
 from deployments.telemetry.logs.summary import OfflineSummary, SummaryReader
 
@@ -32,6 +41,25 @@ _BACKENDS = (
     ),
     ("vllm", re.compile(r"\bvllm\b|\bvLLM\b|metrics\.py:\d|loggers\.py:\d")),
 )
+_BACKEND_WORDS = {
+    "sglang": ("Decode batch, #running-req", "sglang"),
+    "llama.cpp": ("llama_", "slot print_timing", "llamacpp:", "draft acceptance = "),
+    "vllm": ("vllm", "vLLM", "metrics.py:", "loggers.py:"),
+}
+_ALWAYS = (
+    "metrics:",
+    "Engine ",
+    "Engines Aggregated",
+    "LLM engine (v",
+    "speculative decoding with method",
+    " / drafted ",
+    "num_drafts",
+    "num_draft_tokens",
+    "num_accepted_tokens",
+    "mean acceptance length",
+    "acceptance at token",
+)
+_BANNER = "version "
 _PRECEDENCE = tuple(name for name, _ in _BACKENDS)
 
 
@@ -68,8 +96,32 @@ class _Reader:
         self._open: LogLine | None = None
         self._wrapped = 0
         self._is_vllm = False
+        self._state: tuple[frozenset[str], frozenset[str], tuple[str, ...]] | None = (
+            None
+        )
+        self._matters: Callable[[str], bool] = bool
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the next line may belong to the last one."""
+        return self._open is not None
+
+    @property
+    def matters(self) -> Callable[[str], bool]:
+        """Whether a text may hold something that is not known yet."""
+        known = frozenset(_BACKEND_WORDS) if self._is_vllm else frozenset(self.backends)
+        versions = () if self.startup.facts.engine_version else (_BANNER,)
+        state = (self.diagnoser.open, known, versions)
+        if state != self._state:
+            self._state, self._matters = state, _words_of(*state)
+        return self._matters
+
+    def skipped(self, message: str) -> None:
+        """Be told the line before the next one; a validation error names its field there."""
+        self.diagnoser.after(message)
 
     def read(self, line: LogLine) -> None:
+        """Take one line."""
         if self._continues(line):
             return
         self.finish()
@@ -128,9 +180,35 @@ class _Reader:
 
 def read_log(data: bytes) -> LogReading:
     """Read a whole log; any bytes are allowed, the time taken grows with their number only."""
+    if len(data) > LARGE_BYTES and is_plain(data):
+        return read_blocks(blocks_of(data))
     reader = _Reader()
     for line in read_lines(data):
         reader.read(line)
+    return _reading(reader)
+
+
+def read_blocks(blocks: Iterable[bytes]) -> LogReading:
+    """Read a log that comes in pieces and is plain, in constant memory apart from its records."""
+    reader = _Reader()
+    scan(reader, blocks)
+    return _reading(reader)
+
+
+@lru_cache(maxsize=256)
+def _words_of(
+    codes: frozenset[str], known_backends: frozenset[str], more: tuple[str, ...]
+) -> Callable[[str], bool]:
+    """Whether a text holds a word that matters while these are looked for."""
+    words = [*_ALWAYS, *anchors_of(codes)]
+    for name, signs in _BACKEND_WORDS.items():
+        if name not in known_backends:
+            words += signs
+    return any_of([*words, *more])
+
+
+def _reading(reader: _Reader) -> LogReading:
+    """What was read, put together."""
     reader.finish()
     records = tuple(reader.records)
     diagnoses = reader.diagnoser.diagnoses + diagnose_records(
