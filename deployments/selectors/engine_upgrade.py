@@ -50,6 +50,7 @@ from deployments.selectors.planning_inputs import (
     catalog_entry,
     cluster_settings,
     host_snapshots,
+    secret_versions,
 )
 from deployments.selectors.plans import stored_plan
 from deployments.selectors.texts import say_error
@@ -253,7 +254,11 @@ class _Ground:
     def plan(self, spec: RevisionSpec) -> tuple[Plan | None, str]:
         """The plan of the next revision, or why there is none."""
         numbered = replace(spec, number=self.deployment.next_number)
-        settings = cluster_settings(self.deployment.row.cluster)
+        cluster = self.deployment.row.cluster
+        settings = replace(
+            cluster_settings(cluster),
+            secrets=secret_versions(cluster.team_id, spec.api_key),
+        )
         try:
             plan = make_plan(numbered, self.entry, self.hosts, settings, self.own)
         except PlanningError as error:
