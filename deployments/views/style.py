@@ -1,5 +1,6 @@
 """The style page: every component in its states, for developers; its values are examples."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -11,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from deployments.forms.style import ExampleForm
+from deployments.selectors.speed_curves import CurvePoint, SpeedCurve
 from deployments.templatetags.status import STATUSES
 
 SECTIONS = (
@@ -28,6 +30,7 @@ SECTIONS = (
     "code",
     "memory",
     "drawings",
+    "curve",
     "finding",
     "verdict",
     "card",
@@ -91,6 +94,8 @@ def _examples() -> dict[str, Any]:
         "rates": [0.91, 0.72, 0.4],
         "course": [2.1, 2.2, 2.15, 2.4, None, None, 2.3, 2.5, 2.45, 2.6],
         "gaps": [None] * 10,
+        "curve": _curve((2.4, 2.1, 1.6, 1.1, 0.8), reach=16),
+        "unknown_curve": _curve((None,), reach=0),
         "kinds": ["success", "info", "warning", "error"],
         "digest": "sha256:" + "0123456789abcdef" * 4,
         "command": "vllm serve example/model --speculative-config "
@@ -113,6 +118,30 @@ def _examples() -> dict[str, Any]:
             _finding("info", "PRACTICE_IMAGE"),
         ],
     }
+
+
+def _curve(speedups: Sequence[float | None], *, reach: int) -> SpeedCurve:
+    """Speed-ups at 1, 4, 16 ... requests at once; bands up to ``reach``."""
+    points = tuple(
+        CurvePoint(
+            concurrency=4**power,
+            speedup=speedup,
+            low=speedup * 0.8 if speedup and 4**power <= reach else None,
+            high=speedup * 1.2 if speedup and 4**power <= reach else None,
+            best_count=3 if speedup else None,
+        )
+        for power, speedup in enumerate(speedups)
+    )
+    known = reach > 0
+    return SpeedCurve(
+        count=3,
+        asked=4,
+        points=points,
+        reach=reach,
+        break_even=80 if known else None,
+        break_even_low=40 if known else None,
+        break_even_high=160 if known else None,
+    )
 
 
 def _phase(

@@ -26,6 +26,8 @@ SHOWN_ELSEWHERE = {
     "strip.html",
     "memory.html",
     "phase_icon.html",
+    "count_benefit.html",  # the calculator, beside its curve
+    "record_curve.html",  # the page that reads a log
 }
 OF_ONE_PAGE = "plan_"
 """Parts of the wizard's page, which shows them."""
