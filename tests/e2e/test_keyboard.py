@@ -181,6 +181,7 @@ def test_a_lost_connection_is_said_and_recovers(
     expect(note).to_be_visible(timeout=10_000)
     expect(note).to_contain_text("cannot be reached")
     expect(page.locator("[data-stale]")).to_have_count(1)
+    expect(page.locator("#toasts .toast")).to_have_count(0)
     assert focused(page) == before
     page.unroute("**/progress/**")
     expect(note).to_contain_text("Connected again", timeout=10_000)
