@@ -29,6 +29,7 @@ from deployments.views import (
     releases,
     rules,
     search,
+    service_discovery,
     serving,
     settings,
     style,
@@ -39,6 +40,11 @@ from deployments.views import (
 urlpatterns: list[URLPattern] = [
     path("", overview.overview, name="overview"),
     path("search/", search.search, name="search"),
+    path(
+        "service-discovery/targets.json",
+        service_discovery.targets,
+        name="service-discovery",
+    ),
     path("style/", style.style, name="style"),
     path("tables/views/", tables.save, name="table-view-save"),
     path("tables/views/<uuid:pk>/remove/", tables.remove, name="table-view-remove"),

@@ -27,11 +27,16 @@ VERDICTS: dict[Verdict, Promise] = {
 
 def sentence(statement: Statement) -> str:
     """The statement in the person's language, its numbers as they are written there."""
-    spoken = {
+    return spoken(statement.text)
+
+
+def spoken(said: Text) -> str:
+    """A text in the person's language, its numbers as they are written there."""
+    values = {
         name: value if isinstance(value, Text) else _spoken(str(value))
-        for name, value in statement.text.values
+        for name, value in said.values
     }
-    return say(statement.text.filled(spoken))
+    return say(said.filled(values))
 
 
 def _spoken(value: str) -> str:

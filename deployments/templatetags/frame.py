@@ -71,6 +71,7 @@ SECTION_BY_PREFIX = {
     "cluster": "fleet",
     "guide": "guide",
     "style": "guide",
+    "service": "overview",
     "table": "overview",
     "settings": "settings",
     "account": "settings",

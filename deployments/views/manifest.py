@@ -49,6 +49,8 @@ MANIFEST: Mapping[str, Permission] = {
     "overview": _read,
     "search": _read,
     "style": _read,
+    # Prometheus has no session: the view asks for one or for a key.
+    "service-discovery": Permission(methods=READ, public=True),
     # A person's own views: no team has a say in them.
     "table-view-save": Permission(methods=CHANGE),
     "table-view-remove": Permission(methods=CHANGE),

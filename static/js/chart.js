@@ -88,8 +88,8 @@
       ctx.textAlign = left ? "right" : "left";
       const gap = (left ? -4 : 4) * devicePixelRatio;
       const word = marker.kind === "setting" ? words.setting : words.release;
-      const said = marker.kind === "alarm" ? marker.name : `${word} ${marker.release} (r${marker.revision})`;
-      if (named) ctx.fillText(said, x + gap, bbox.top - 4 * devicePixelRatio);
+      // Alarms stand close together; the lines below the charts name them.
+      if (named && marker.kind !== "alarm") ctx.fillText(`${word} ${marker.release} (r${marker.revision})`, x + gap, bbox.top - 4 * devicePixelRatio);
     }
     ctx.restore();
   }

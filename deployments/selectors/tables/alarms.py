@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext
 
 from deployments.models import Alarm, AlarmEnd, AlarmKind, TableKey, User
+from deployments.selectors.advice_words import spoken
 from deployments.selectors.tables.addresses import address_of
 from deployments.selectors.tables.choices import Choices, cluster_filter
 from deployments.selectors.tables.columns import (
@@ -21,7 +22,6 @@ from deployments.selectors.tables.columns import (
 )
 from deployments.selectors.tables.people import full_name
 from deployments.selectors.tables.table import Table
-from deployments.selectors.texts import say
 
 FIELDS = (
     "pk",
@@ -167,7 +167,7 @@ def _deployment(row: Mapping[str, Any]) -> Link:
 VALUES: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
     "deployment": _deployment,
     "kind": lambda row: State("alarm", row["kind"]),
-    "text": lambda row: say(row["text"]),
+    "text": lambda row: spoken(row["text"]),
     "opened": lambda row: row["opened_at"],
     "state": lambda row: (
         AlarmEnd(row["closed_because"]).label
