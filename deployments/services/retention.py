@@ -13,15 +13,23 @@ from deployments.models import (
     DayRollup,
     HourRollup,
     MinuteRollup,
+    Rollup,
+    Serving,
+    ServingDay,
+    ServingHour,
+    ServingMinute,
 )
 
 DEPLOYMENTS_A_ROUND = 300
 ROUND_AGAIN_AFTER = timedelta(hours=6)
 DAY_S = 86_400
-LEVELS = (
+LEVELS: tuple[tuple[type[Rollup | Serving], str], ...] = (
     (MinuteRollup, "MINUTES_KEPT_DAYS"),
     (HourRollup, "HOURS_KEPT_DAYS"),
     (DayRollup, "DAYS_KEPT_DAYS"),
+    (ServingMinute, "MINUTES_KEPT_DAYS"),
+    (ServingHour, "HOURS_KEPT_DAYS"),
+    (ServingDay, "DAYS_KEPT_DAYS"),
 )
 
 
@@ -52,7 +60,7 @@ def _forget(deployment: uuid.UUID, now_s: float) -> int:
     for level, name in LEVELS:
         days = getattr(settings, name)
         if days:
-            old = level.objects.filter(
+            old = level._default_manager.filter(
                 deployment=deployment, start_s__lt=now_s - days * DAY_S
             )
             deleted += old.delete()[0]

@@ -20,6 +20,9 @@ from deployments.models import (
     ReleaseState,
     Replica,
     Rollup,
+    ServingDay,
+    ServingHour,
+    ServingMinute,
     Standing,
 )
 from deployments.services.retention import forget_old
@@ -267,6 +270,21 @@ def test_what_is_too_old_is_forgotten_by_level(replica: Replica, settings: Any) 
     assert forget_old() == 0
     AcceptanceStanding.objects.update(pruned_at=now - timedelta(hours=7))
     assert forget_old() == 2
+
+
+def test_sums_of_serving_are_forgotten_with_their_level(replica: Replica) -> None:
+    now_s = int(timezone.now().timestamp())
+    for level in (ServingMinute, ServingHour, ServingDay):
+        for days in (1, 40):
+            level._default_manager.create(
+                replica=replica,
+                deployment=replica.release.deployment,
+                start_s=now_s - days * 86_400,
+            )
+    AcceptanceStanding.objects.create(deployment=replica.release.deployment)
+    assert forget_old() == 1
+    assert ServingMinute.objects.count() == 1
+    assert ServingHour.objects.count() == ServingDay.objects.count() == 2
 
 
 def test_a_late_sample_after_its_minute_was_forgotten_is_still_counted(
