@@ -33,12 +33,16 @@ class Readable(Protocol):
 
 @dataclass(slots=True)
 class Counted:
-    """Sums over all lines; ``unread`` lines have the marker and another form."""
+    """Sums over all lines; ``unread`` lines have the marker and another form.
+
+    ``dense`` logs are full of the rare byte: the rest of them is searched plainly.
+    """
 
     lines: int = 0
     accepted: int = 0
     drafted: int = 0
     unread: int = 0
+    dense: bool = False
     last: tuple[bytes, ...] = field(default=())
 
 
@@ -63,7 +67,7 @@ def count_acceptance(source: Readable) -> Counted:
 
 
 def _count(buffer: bytearray, end: int, counted: Counted) -> None:
-    for start in _places(buffer, end):
+    for start in _places(buffer, end, counted):
         found = _FIELDS.match(buffer, start, end)
         if found is None:
             counted.unread += 1
@@ -75,8 +79,11 @@ def _count(buffer: bytearray, end: int, counted: Counted) -> None:
         counted.last = fields
 
 
-def _places(buffer: bytearray, end: int) -> Iterator[int]:
+def _places(buffer: bytearray, end: int, counted: Counted) -> Iterator[int]:
     """Where the marker begins."""
+    if counted.dense:
+        yield from _plain(buffer, 0, end)
+        return
     patience = end // _SPARSE + 16
     find, begins = buffer.find, buffer.startswith
     place = find(_RARE, 0, end)
@@ -88,6 +95,7 @@ def _places(buffer: bytearray, end: int) -> Iterator[int]:
         else:
             patience -= 1
             if patience < 0:
+                counted.dense = True
                 yield from _plain(buffer, place, end)
                 return
         place = find(_RARE, place + 1, end)
