@@ -25,7 +25,7 @@ MORE_LOOKS = (
     ("zh-hans", "light", 1440),
     ("en", "light", 720),
 )
-FRAGMENTS = {"healthz", "release-progress", "plan-preview"}
+FRAGMENTS = {"healthz", "release-progress", "plan-preview", "service-discovery"}
 DOWNLOADS = ("files", "download", "data", "lines", "csv", "file", "yaml")
 
 
