@@ -47,7 +47,7 @@ n=$(cat /serial 2>/dev/null || echo 0)
 trap 'stop=1' TERM
 while [ -z "$stop" ]; do
   n=$((n+1))
-  echo $n > /serial
+  echo $n > /serial.new && mv /serial.new /serial
   echo "(APIServer pid=1) INFO 11-29 17:37:00 [metrics.py:120] SpecDecoding metrics: Mean \
 acceptance length: 2.00, Accepted throughput: 1.00 tokens/s, Drafted throughput: 1.00 tokens/s, \
 Accepted: $n tokens, Drafted: $((3*n)) tokens, Per-position acceptance rate: 0.500, 0.300, 0.200, \
