@@ -9,15 +9,19 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from deployments.forms.alarms import AcknowledgeForm
-from deployments.models import Alarm
+from deployments.models import Alarm, AlarmKind
 from deployments.selectors.alarms import alarm_page, alarms_for
+from deployments.selectors.deployments import deployment_page
 from deployments.selectors.tables.alarms import ALARMS
 from deployments.selectors.texts import say_error
 from deployments.services.alarms import acknowledge_alarm
 from deployments.services.errors import UseCaseError
 from deployments.views.answers import refusal_status
+from deployments.views.deployments import wizard_address
 from deployments.views.people import PanelRequest, person, refuse_without_role
 from deployments.views.tables import show_table
+
+WORTH_TURNING_OFF = (AlarmKind.SILENT_ZERO, AlarmKind.BELOW_BAND)
 
 
 @require_safe
@@ -57,5 +61,14 @@ def _find(request: HttpRequest, pk: uuid.UUID) -> Alarm:
 def _page(
     request: HttpRequest, row: Alarm, form: AcknowledgeForm, status: int = 200
 ) -> HttpResponse:
-    context = {"page": alarm_page(person(request), row), "form": form}
+    user = person(request)
+    page = alarm_page(user, row)
+    offers_off = page.may_acknowledge and row.kind in WORTH_TURNING_OFF
+    context = {
+        "page": page,
+        "form": form,
+        "without": wizard_address(deployment_page(user, row.deployment), 0)
+        if offers_off
+        else "",
+    }
     return render(request, "alarms/alarm.html", context, status=status)

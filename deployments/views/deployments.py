@@ -14,10 +14,11 @@ from django.views.decorators.http import require_POST, require_safe
 from deployments.forms.releases import new_key
 from deployments.forms.wizard.spec import address_of_spec
 from deployments.models import Alarm, Deployment, TableKey
+from deployments.planning.decision import OFF
 from deployments.planning.documents import from_document
 from deployments.planning.errors import PlanningError
 from deployments.planning.launch.files import launch_files
-from deployments.planning.revision import RevisionSpec
+from deployments.planning.revision import RevisionSpec, SpeculationChoice
 from deployments.selectors.alarms import alarms_of
 from deployments.selectors.configuration import effective_settings
 from deployments.selectors.deployments import (
@@ -118,14 +119,19 @@ def head(
 
 
 def wizard_address(page: DeploymentPage, count: int | None = None) -> str:
-    """The wizard with the shown revision in it, with another num_speculative_tokens if given."""
+    """The wizard with the shown revision in it, with another num_speculative_tokens if given.
+
+    A count of 0 turns speculation off.
+    """
     if page.revision is None:
         return ""
     try:
         spec = from_document(RevisionSpec, page.revision.document)
     except PlanningError:
         return ""
-    if count is not None:
+    if count == 0:
+        spec = replace(spec, speculation=SpeculationChoice(method=OFF))
+    elif count is not None:
         method = page.shown.plan.method if page.shown else spec.speculation.method
         choice = replace(spec.speculation, method=method, num_speculative_tokens=count)
         spec = replace(spec, speculation=choice)

@@ -86,6 +86,19 @@ def test_an_operator_acknowledges_it_with_a_note(own: World, operator: Client) -
     assert "0 of 6000" not in words(operator, "/alarms/?show=unseen")
 
 
+def test_an_operator_is_offered_the_wizard_without_speculation(
+    own: World, operator: Client, reader: Client
+) -> None:
+    path = f"/alarms/{own.alarm.pk}/"
+    answer = operator.get(path)
+    address = answer.context["without"]
+    assert address.startswith("/plan/?")
+    assert "method=off" in address
+    assert "name=own-canary" in address
+    assert reader.get(path).context["without"] == ""
+    assert queries_for(operator, path) <= 12
+
+
 def test_a_note_that_is_too_long_is_not_lost(own: World, operator: Client) -> None:
     path = f"/alarms/{own.alarm.pk}/acknowledge/"
     answer = operator.post(path, {"note": "x" * 501})
