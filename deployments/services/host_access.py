@@ -3,12 +3,16 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 
 from django.conf import settings
+from django.db.models import Q
+from django.utils import timezone
 
 from deployments.docker_api.client import CALL_TIMEOUT_S, Access, Engine, open_engine
+from deployments.docker_api.dialing import CONNECT_TIMEOUT_S
 from deployments.docker_api.ssh import SshCredentials
-from deployments.docker_api.tls import TlsCredentials
+from deployments.docker_api.tls import TlsCredentials, server_certificate_end
 from deployments.docker_api.way_errors import (
     CredentialsMissingError,
     DifferentEngineError,
@@ -20,6 +24,9 @@ from deployments.planning.text import text
 from deployments.services.errors import UseCaseError
 from deployments.services.hosts import access_owner
 from deployments.services.secrets import unseal
+
+LOOKED_AT_BEFORE = timedelta(days=31)
+"""From when on each look at a host also looks at its certificate; a day before people are warned."""
 
 
 @contextmanager
@@ -54,6 +61,25 @@ def prove_same_engine(host: Host) -> None:
                 host=host.name,
             )
         )
+
+
+def note_certificate(host: Host, engine: Engine) -> None:
+    """Keep until when the host's certificate holds, as long as that is unknown or soon.
+
+    A renewed certificate so ends its warning without anybody testing the way again.
+
+    Raises:
+        DockerApiError: the engine takes no further connection.
+    """
+    if not host.docker_address.startswith(f"{Way.TLS}:"):
+        return
+    soon = Q(server_expires_at__lt=timezone.now() + LOOKED_AT_BEFORE)
+    rows = HostAccess.objects.filter(soon | Q(server_expires_at=None), host=host)
+    if not rows.exists():
+        return
+    with engine.dial(CONNECT_TIMEOUT_S) as connection:
+        ends = server_certificate_end(connection)
+    rows.update(server_expires_at=ends)
 
 
 def access_for(host: Host) -> Access:

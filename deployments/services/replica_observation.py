@@ -20,7 +20,7 @@ from deployments.models import (
 )
 from deployments.planning.text import NOTHING, sentences, text
 from deployments.selectors.plans import stored_plan
-from deployments.services.host_access import open_host
+from deployments.services.host_access import note_certificate, open_host
 from deployments.services.observation import (
     look_at,
     store_observation,
@@ -57,6 +57,7 @@ def observe_host(host_id: uuid.UUID) -> None:
             if not store_observation(host, look_at(engine)):
                 _lose_sight(host)
                 return
+            note_certificate(host, engine)
             for replica in _settled(host):
                 _look_at_replica(engine, replica)
     except DockerApiError as error:

@@ -7,6 +7,7 @@ import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 
 import pytest
 
@@ -15,6 +16,7 @@ from deployments.docker_api.containers import list_containers
 from deployments.docker_api.engine import engine_facts
 from deployments.docker_api.errors import DockerApiError
 from deployments.docker_api.tls import TlsCredentials
+from deployments.docker_api.walking import Step, walk
 from panel.lab.processes import free_port
 from tests.docker_api.certificates import EXPIRED, TO_COME, Authority, Issued
 from tests.environment.docker_engine import PrivateEngine
@@ -153,6 +155,16 @@ def test_a_real_engine_is_asked_over_tls(
     with open_engine(f"tcp://127.0.0.1:{port}", host="gpu-1", access=access) as engine:
         assert engine_facts(engine).engine_id
         assert list_containers(engine) == ()
+
+
+@pytest.mark.docker
+def test_the_way_to_a_real_engine_step_by_step(port: int, ours: Authority) -> None:
+    access = Access(tls=ours.credentials(), allowed_networks=LOOPBACK)
+    steps = list(walk(f"tcp://127.0.0.1:{port}", host="gpu-1", access=access))
+    assert [one.step for one in steps] == [Step.NAME, Step.ROUTE, Step.CERTIFICATE]
+    ends = steps[-1].ends
+    assert ends is not None
+    assert 29 <= (ends - datetime.now(UTC)).days <= 30
 
 
 @pytest.mark.docker

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 from pytest_django import Settings
 
 from deployments.docker_api.way_errors import DifferentEngineError
@@ -13,7 +14,12 @@ from deployments.models.fleet import HostAccess
 from deployments.planning.engine_address import read_address
 from deployments.services.connection_test import hosts_to_test, run_connection_test
 from deployments.services.errors import ConflictError, NotAllowedError
-from deployments.services.host_access import access_for, prove_same_engine
+from deployments.services.host_access import (
+    access_for,
+    note_certificate,
+    open_host,
+    prove_same_engine,
+)
 from deployments.services.host_credentials import (
     CredentialsError,
     HostCredentials,
@@ -31,11 +37,13 @@ from deployments.services.hosts import (
 )
 from deployments.services.secrets import reseal_all
 from panel.lab.processes import free_port
-from tests.docker_api.certificates import EXPIRED, Authority
+from tests.docker_api.certificates import DAY, EXPIRED, Authority
 from tests.docker_api.ssh_server import SshServer
+from tests.docker_api.test_tls import answer, response, tls_server
 from tests.factories import ClusterFactory, HostFactory, ReplicaFactory, member
 
 pytestmark = pytest.mark.django_db
+VERSION = b'{"ApiVersion": "1.41"}'
 
 
 @pytest.fixture
@@ -230,6 +238,25 @@ def test_nothing_is_changed_where_an_unconfirmed_engine_answers(
         prove_same_engine(host)
     assert not caught.value.retryable
     assert not caught.value.outcome_unknown
+
+
+def test_a_renewed_certificate_ends_its_warning_at_the_next_look(
+    cluster: Cluster, team: Team
+) -> None:
+    admin = member(team, "ada", TeamRole.ADMIN)
+    authority = Authority("fleet")
+    served = authority.server("127.0.0.1", time=(-1 * DAY, 90 * DAY))
+    with tls_server(served, answer(response("200 OK", VERSION))) as port:
+        address = f"tcp://127.0.0.1:{port}"
+        host = add_host(admin, cluster, new(address, tls(authority)))
+        row = HostAccess.objects.get(host=host)
+        for known in (None, timezone.now() + 3 * DAY):
+            HostAccess.objects.filter(pk=row.pk).update(server_expires_at=known)
+            with open_host(host) as engine:
+                note_certificate(host, engine)
+            row.refresh_from_db()
+            assert row.server_expires_at is not None
+            assert 89 <= (row.server_expires_at - timezone.now()).days <= 90
 
 
 def test_the_local_host_is_tested_too(
