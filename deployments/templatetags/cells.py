@@ -39,8 +39,6 @@ from deployments.templatetags.moments import moment
 from deployments.templatetags.status import status_of
 
 Cell: TypeAlias = SafeString | str
-PASSING = SafeString("\0")
-"""Stands in a kept row where a distance in time belongs; no text of PostgreSQL can hold it."""
 
 
 @lru_cache(maxsize=512)

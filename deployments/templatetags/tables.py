@@ -12,7 +12,7 @@ from django.utils.translation import get_language, gettext
 
 from deployments.selectors.tables.columns import Column, Link, TableRow
 from deployments.selectors.tables.table import TablePage
-from deployments.templatetags.cells import CELLS, PASSING, Cell, opening
+from deployments.templatetags.cells import CELLS, Cell, opening
 from deployments.templatetags.moments import moment
 
 register = template.Library()
@@ -38,20 +38,20 @@ def _row(
     row: TableRow,
     bulk: bool,  # noqa: FBT001
 ) -> SafeString:
-    """One row: what stays is kept, and distances in time are put into it."""
-    times = [value for value in row.values if isinstance(value, datetime)]
-    if not times:
-        return _known_row(language, columns, row, bulk)
+    """One row: what stays is kept, and distances in time are put between."""
+    times = {
+        place: value
+        for place, value in enumerate(row.values)
+        if isinstance(value, datetime)
+    }
     values = tuple(
-        PASSING if isinstance(value, datetime) else value for value in row.values
+        None if place in times else one for place, one in enumerate(row.values)
     )
-    still = _known_row(language, columns, replace(row, values=values), bulk)
-    parts = still.split(PASSING)
-    if len(parts) != len(times) + 1:  # some text holds what marks the places
-        return row_html(language, columns, row, bulk)
-    told = [moment(value) for value in times]
-    pairs = zip(parts, [*told, ""], strict=True)
-    return SafeString("".join(part for pair in pairs for part in pair))
+    pieces = _known_pieces(
+        language, columns, replace(row, values=values), bulk, tuple(times)
+    )
+    told = [moment(value) for value in times.values()]
+    return format_html_join("", "{}{}", zip(pieces, [*told, ""], strict=True))
 
 
 def row_html(
@@ -61,32 +61,62 @@ def row_html(
     bulk: bool,  # noqa: FBT001
 ) -> SafeString:
     """One row in the language of the page."""
-    cells = (
-        CELLS[column.kind](value, column)
-        for column, value in zip(columns, row.values, strict=True)
-    )
+    return format_html("{}", *_pieces(language, columns, row, bulk, ()))
+
+
+def _pieces(
+    language: str | None,
+    columns: tuple[Column, ...],
+    row: TableRow,
+    bulk: bool,  # noqa: FBT001
+    apart: tuple[int, ...],
+) -> tuple[SafeString, ...]:
+    """What stands before, between and after the columns ``apart``."""
     picks = (_pick(row),) if bulk else ()
-    return format_html(_frame(language, columns, bulk), row.pk, *picks, *cells)
+    heads: list[tuple[Cell, ...]] = [(str(row.pk), *picks), *((),) * len(apart)]
+    begins, ends = (0, *(place + 1 for place in apart)), (*apart, len(columns))
+    return tuple(
+        format_html(
+            frame,
+            *head,
+            *(
+                CELLS[columns[place].kind](row.values[place], columns[place])
+                for place in range(begin, end)
+            ),
+            "",
+        )
+        for frame, head, begin, end in zip(
+            _frames(language, columns, bulk, apart), heads, begins, ends, strict=True
+        )
+    )
 
 
-_known_row = lru_cache(maxsize=4096)(row_html)
+_known_pieces = lru_cache(maxsize=4096)(_pieces)
 """Rows look the same until their values change; distances in time are put in later."""
 
 
 @lru_cache(maxsize=256)
-def _frame(
+def _frames(
     language: str | None,
     columns: tuple[Column, ...],
     bulk: bool,  # noqa: FBT001
-) -> str:
-    """The row without its values."""
+    apart: tuple[int, ...],
+) -> tuple[str, ...]:
+    """The row without its values, cut where the columns ``apart`` have theirs.
+
+    Each part takes one more value at its end, for some would take none.
+    """
     del language
-    parts = [
-        f"{opening(column, first=not place)}{{}}</{'td' if place else 'th'}>"
-        for place, column in enumerate(columns)
-    ]
-    pick = "{}" if bulk else ""
-    return f'<tr id="row-{{}}" data-row tabindex="-1">{pick}{"".join(parts)}</tr>'
+    frames = ['<tr id="row-{}" data-row tabindex="-1">' + ("{}" if bulk else "")]
+    for place, column in enumerate(columns):
+        frames[-1] += opening(column, first=not place)
+        if place in apart:
+            frames.append("")
+        else:
+            frames[-1] += "{}"
+        frames[-1] += f"</{'td' if place else 'th'}>"
+    frames[-1] += "</tr>"
+    return tuple(f"{frame}{{}}" for frame in frames)
 
 
 def _pick(row: TableRow) -> Cell:
