@@ -147,9 +147,7 @@ urlpatterns: list[URLPattern] = [
         acceptance.acceptance,
         name="deployment-acceptance",
     ),
-    path(
-        "deployments/<uuid:pk>/serving/", serving.serving, name="deployment-serving"
-    ),
+    path("deployments/<uuid:pk>/serving/", serving.serving, name="deployment-serving"),
     path(
         "deployments/<uuid:pk>/acceptance.json",
         acceptance.acceptance_data,
@@ -191,9 +189,7 @@ urlpatterns: list[URLPattern] = [
         name="alarm-list-file",
     ),
     path("alarms/<uuid:pk>/", alarms.alarm, name="alarm"),
-    path(
-        "alarms/<uuid:pk>/acknowledge/", alarms.acknowledge, name="alarm-acknowledge"
-    ),
+    path("alarms/<uuid:pk>/acknowledge/", alarms.acknowledge, name="alarm-acknowledge"),
     path("approvals/", approvals.approval_list, name="approval-list"),
     path(
         "approvals/table.csv",

@@ -56,9 +56,7 @@ FULL = replace(
         health_check=HealthCheck(test=("CMD", "true")),
         time_zone="UTC",
         labels=(("a", "b"),),
-        secrets=(
-            SecretVariable(variable="VLLM_API_KEY", secret=NAMED, version=1),
-        ),
+        secrets=(SecretVariable(variable="VLLM_API_KEY", secret=NAMED, version=1),),
     ),
 )
 
