@@ -57,7 +57,6 @@ CATEGORY_TITLES: Mapping[str, "StrOrPromise"] = {
     "port": _("Ports"),
     "mount": _("Mounts"),
     "device": _("Devices"),
-    "security": _("Access"),
     "no-metrics": _("Proof of speculation"),
     "zero-acceptance": _("Nothing accepted"),
     "low-acceptance": _("Low acceptance"),

@@ -15,6 +15,7 @@ from deployments.forms.wizard.steps import (
     ModelFields,
     WorkloadFields,
 )
+from deployments.planning.failures.known import BY_CODE
 from deployments.planning.methods import Method
 from deployments.planning.variables import BEHIND_ROUTER, EXPLANATIONS
 from deployments.selectors.guide import (
@@ -69,18 +70,18 @@ def test_every_rule_has_an_entry(repository: Path) -> None:
 def test_every_diagnosis_has_a_place(repository: Path) -> None:
     """The log reader recognises nothing that the guide does not know."""
     folder = repository / "deployments/telemetry/diagnosis"
-    assert set(strings_named(folder, "code", "*.py")) == set(DIAGNOSES)
+    assert set(DIAGNOSES) <= BY_CODE.keys() | set(strings_named(folder, "code", "*.py"))
+    lost = [
+        code for code, one in BY_CODE.items() if place_of(code, one.category) is None
+    ]
+    assert lost == []
 
 
 def test_every_category_has_a_place(repository: Path) -> None:
     """Rules over launches are many; those without an entry lead to what they are about."""
-    named = {
-        category
-        for part in ("planning/rules", "telemetry/diagnosis")
-        for category in strings_named(
-            repository / "deployments" / part, "category", "**/*.py"
-        )
-    }
+    folder = repository / "deployments/planning/rules"
+    named = set(strings_named(folder, "category", "**/*.py"))
+    named |= {one.category for one in BY_CODE.values()}
     assert named <= set(CATEGORIES)
     assert why("SOMETHING_NEW", "quoting") == "/guide/parameters/#quoting"
     assert why("MTP_LAYER_REUSED", "quoting") == "/guide/rules/#rule-MTP_LAYER_REUSED"

@@ -163,6 +163,9 @@ def test_a_platform_without_a_host_cannot_be_submitted(
 def test_several_hosts_and_roles_survive_the_form(
     as_alice: Client, state: State, local: Host
 ) -> None:
+    for number, host in enumerate(Host.objects.all(), 1):
+        host.address = f"10.0.0.{number}"
+        host.save()
     form = posted(
         as_alice,
         state | {"host": ["gpu-1", "local"]},

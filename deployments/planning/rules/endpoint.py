@@ -34,7 +34,7 @@ def _unknown_secret(context: PlanContext) -> Iterator[Finding]:
         return
     yield Finding(
         code="API_KEY_UNKNOWN",
-        category="security",
+        category="environment",
         severity=Severity.ERROR,
         message=text("The cluster's team has no secret {name}.", name=name),
         fix=text(
@@ -52,7 +52,7 @@ def _router(context: PlanContext) -> Iterator[Finding]:
     if context.profile.engine == VLLM_ASCEND:
         yield Finding(
             code="ROUTER_ASKS_NO_KEY",
-            category="security",
+            category="disaggregation",
             severity=Severity.WARNING,
             message=text(
                 "The engines ask for the key, but the proxy in front of them adds it to every "
@@ -70,7 +70,7 @@ def _router(context: PlanContext) -> Iterator[Finding]:
         return
     yield Finding(
         code="API_KEY_STOPS_AT_ROUTER",
-        category="security",
+        category="disaggregation",
         severity=Severity.ERROR,
         message=text(
             "vllm-router takes the key of the engines only in its command, where everybody on the "
@@ -97,7 +97,7 @@ def _open_endpoint(context: PlanContext) -> Iterator[Finding]:
     for (host, address), ports in sorted(open_ports.items()):
         yield Finding(
             code="PUBLIC_PORT_WITHOUT_KEY",
-            category="security",
+            category="port",
             severity=Severity.WARNING,
             message=text(
                 "{host} has the public address {address}, and port {ports} answers whoever asks.",
