@@ -250,7 +250,7 @@ def test_practice_rehearses_an_ascend_engine_and_checkpoint() -> None:
         checkpoint="w8a8",
         image=PRACTICE,
     )
-    made = plan(spec, cpu("x"), cpu("y"))
+    made = plan(spec, cpu("x", address="10.0.0.1"), cpu("y", address="10.0.0.2"))
     assert made.can_submit
     assert '"enforce_eager":true' in (flags(made, 1)["--speculative-config"] or "")
     assert [port.purpose for port in made.replicas[0].container.ports] == ["api"]

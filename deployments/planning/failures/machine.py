@@ -165,7 +165,7 @@ MACHINE = (
         category="missing-package",
         severity=CRITICAL,
         anchors=("No module named '",),
-        pattern=r"Error: No module named '(?P<package>(?!vllm\._C|vllm'|torch_npu|vllm_ascend)[\w.]{1,100})'",
+        pattern=r"(?:Error: |(?m:^))No module named '(?P<package>(?!vllm\._C|vllm'|torch_npu|vllm_ascend)[\w.]{1,100})'",
         cause=text("The image lacks the package {package}."),
         fix=text("Install it in the image."),
         source="Python, every version",
@@ -180,7 +180,7 @@ MACHINE = (
             "No module named '",
             "undefined symbol",
         ),
-        pattern=r"Error: No module named '(?:vllm\._C|vllm|torch_npu|vllm_ascend)\w*'|vllm.{0,80}undefined symbol",
+        pattern=r"(?:Error: |(?m:^))No module named '(?:vllm\._C|vllm|torch_npu|vllm_ascend)\w*'|vllm.{0,80}undefined symbol",
         cause=text(
             "The engine in the image is incomplete, or was built for another PyTorch."
         ),
