@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
+from deployments.forms.check_environment import sorted_out
 from deployments.forms.wizard.details import OWN_IMAGE
+from deployments.forms.wizard.environment import LONGEST as LONGEST_ENVIRONMENT
+from deployments.forms.wizard.environment import write_environment
 from deployments.forms.wizard.flags import LONGEST, MOST, write_flags
 from deployments.forms.wizard.steps import PLATFORM, Step
 from deployments.planning.canonical import Json
@@ -345,15 +348,18 @@ def _written(value: Json) -> str:
 
 
 def _around(carrying: _Carrying, views: Sequence[LaunchView]) -> None:
-    for name in dict.fromkeys(
-        name for view in views for name in view.launch.environment
-    ):
-        carrying.leave(
-            name,
-            _(
-                "The platform and the catalog set the environment of a plan; the wizard has no field for more."
-            ),
-        )
+    kept, left = sorted_out(
+        [
+            {name: word.text for name, word in view.launch.environment.items()}
+            for view in views
+        ],
+        longest=LONGEST_ENVIRONMENT,
+    )
+    if kept:
+        lines = write_environment(tuple(kept.items()))
+        carrying.keep("environment", _("Environment variables"), lines)
+    for name, why in left:
+        carrying.leave(name, why)
     for name in dict.fromkeys(_container_parts(views)):
         carrying.leave(name, _("The platform and the cluster decide it in a plan."))
 

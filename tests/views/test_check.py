@@ -162,6 +162,26 @@ def test_the_wizard_opens_with_what_the_launch_says(
     assert as_alice.get(link).status_code == 200
 
 
+def test_the_wizard_takes_the_environment_and_says_what_it_does_not(
+    as_alice: Client, catalog: None
+) -> None:
+    text = (
+        "export VLLM_USE_V1=1 HCCL_BUFFSIZE=1024 HF_TOKEN=hf_abc VLLM_HOST_IP=10.0.0.1\n"
+        "export OMP_PROC_BIND=$BIND LD_PRELOAD=/x.so\n" + BROKEN
+    )
+    page = parsed(as_alice.post("/check/", {"content": text, "platform": "ascend-a3"}))
+    link = str(one(page, "section[aria-labelledby=h-carried] a.button")["href"])
+    held = {key: values[0] for key, values in parse_qs(urlparse(link).query).items()}
+    kept = held["environment"].split()
+    assert {"VLLM_USE_V1=1", "HCCL_BUFFSIZE=1024"} <= set(kept)
+    left = one(page, ".carry > div + div").get_text(" ", strip=True)
+    for name in ("HF_TOKEN", "VLLM_HOST_IP", "OMP_PROC_BIND", "LD_PRELOAD"):
+        assert name in left
+        assert name not in held["environment"]
+    assert "hf_abc" not in link
+    assert as_alice.get(link).status_code == 200
+
+
 def test_a_prefill_and_a_decode_become_one_plan_apart(
     as_alice: Client, catalog: None
 ) -> None:
