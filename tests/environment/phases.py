@@ -50,7 +50,11 @@ PHASES = (
         environment={"DEBUG": "1"},
         reports=False,
     ),
-    Phase(name="pure", limit_s=2 * 60, command=pytest("pure", "-n2", *existing(*PURE))),
+    Phase(
+        name="pure",
+        limit_s=2 * 60,
+        command=pytest("pure", "-n2", "-m", PLAIN, *existing(*PURE)),
+    ),
     Phase(
         name="sqlite",
         limit_s=4 * 60,
