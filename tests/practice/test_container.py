@@ -82,7 +82,7 @@ def test_whole_command_runs_with_the_entrypoint_cleared(
     assert (facts.method, facts.num_speculative_tokens) == ("mtp", 3)
     health = container.exec_run(["curl", "-fsS", "http://127.0.0.1:8000/health"])
     assert health.exit_code == 0
-    container.stop(timeout=10)
+    container.stop(timeout=30)
     assert container.wait()["StatusCode"] == 0
 
 
