@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from deployments.planning.canonical import Json
 from deployments.planning.context import PlanContext, RoleSettings
 from deployments.planning.engines.arguments import Arguments
+from deployments.planning.methods import FACTS, Method
 from deployments.planning.sizes import MODELS_IN_CONTAINER
 from deployments.planning.transfer import Endpoint, transfer_config
 
@@ -59,8 +60,9 @@ def serve_command(
 
 
 def _flags(context: PlanContext, settings: RoleSettings) -> dict[str, Json]:
-    """The documented flags, and those of the platform, which win key by key."""
+    """The documented flags that go with the method, and those of the platform, which win key by key."""
     flags = dict(settings.layout.serving.flags)
+    flags |= _of_the_method(context, settings, flags)
     if context.practice:
         return flags
     for flag, value in context.platform.traits.flags:
@@ -70,6 +72,25 @@ def _flags(context: PlanContext, settings: RoleSettings) -> dict[str, Json]:
         else:
             flags[flag] = value
     return flags
+
+
+def _of_the_method(
+    context: PlanContext, settings: RoleSettings, flags: dict[str, Json]
+) -> dict[str, Json]:
+    """What the method changes of the documented flags, which were written for another one.
+
+    vLLM 0.8.5 to 0.33.0 refuse --async-scheduling with methods that draft on the processor;
+    vllm-ascend 0.21.0rc1 to 0.23.0 cannot capture MTP on 310P (vllm-ascend#12983).
+    """
+    if settings.speculative is None:
+        return {}
+    changed: dict[str, Json] = {}
+    method = settings.speculative.method
+    if "--async-scheduling" in flags and not FACTS[method].async_scheduling:
+        changed["--async-scheduling"] = False
+    if method is Method.MTP and context.platform.name == "ascend-310p":
+        changed["--enforce-eager"] = True
+    return changed
 
 
 def served_name(context: PlanContext) -> str:

@@ -26,6 +26,7 @@ from deployments.planning.revision import (
 )
 from deployments.planning.snapshot import ClusterSettings, HostSnapshot
 from tests.planning.builders import all_shipped, shipped
+from tests.planning.rules_launch.judging import judged
 
 METHODS = ("auto", "off", *(method.value for method in Method))
 DEVICES = {"ascend-a3": 16, "cpu": 0}
@@ -127,12 +128,19 @@ def _check_commands(made: Plan) -> None:
             assert spelling.method is Method(made.decision.method)
 
 
+def _errors_of(made: Plan, content: str) -> list[str]:
+    """What the rules over launches refuse in a rendered file."""
+    report = judged(content, made.engine_version, engine=made.engine)
+    return [one.code for one in report.findings if one.severity is Severity.ERROR]
+
+
 def _check_files(made: Plan) -> None:
     """What is rendered reads back as the very commands and environments of the plan."""
     for path, content in launch_files(made):
         if not path.endswith((".sh", ".yaml")):
             continue
         host = path.partition("/")[0]
+        assert _errors_of(made, content) == []
         engines = [
             one.container
             for one in made.replicas
