@@ -236,6 +236,16 @@ REASONS = (
         ),
         explains=_place("PaddleOCR-VL.md:136"),
     ),
+    Reason(
+        title="MTP on 310P stays eager",
+        why=(
+            "vllm-ascend 0.21.0rc1 to 0.23.0 fail to capture MTP on 310P (vllm-ascend#12983), so the panel adds "
+            "`--enforce-eager`; the tutorials describe the development branch."
+        ),
+        explains=lambda one: (
+            one.flag == "--enforce-eager" and one.situation.platform == "ascend-310p"
+        ),
+    ),
 )
 
 
