@@ -1,6 +1,7 @@
 """Messages come twice, owners freeze, answers get lost: the effect is there once."""
 
 import os
+import re
 import signal
 import socket
 import threading
@@ -10,8 +11,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from django.db.models import Sum
 
-from deployments.models import AcceptanceSample, Host, ReleaseState
+from deployments.models import (
+    AcceptanceSample,
+    CounterCursor,
+    Host,
+    ReleaseState,
+)
 from deployments.services.log_reading import read_host_logs
 from tests.faults.processes import (
     command_of,
@@ -193,7 +200,10 @@ def test_readers_at_the_same_time_store_each_sample_once(
         log = engine.api.get(
             engine.url(f"/containers/{replica.container_id}/logs?stdout=1"), timeout=10
         )
-    printed = log.content.count(b"SpecDecoding metrics:")
-    stored = AcceptanceSample.objects.filter(replica=replica).count()
-    assert printed - 2 <= stored <= printed
+    drafted = [int(one) for one in re.findall(rb"Drafted: (\d+) tokens", log.content)]
+    stored = AcceptanceSample.objects.filter(replica=replica)
+    cursor = CounterCursor.objects.get(replica=replica)
+    assert sum(drafted[:-2]) <= cursor.logged[1] <= sum(drafted)
+    counted = max(cursor.read[1], cursor.logged[1])
+    assert stored.aggregate(n=Sum("drafted"))["n"] == cursor.counted[1] == counted > 0
     nothing_twice(world, release)
