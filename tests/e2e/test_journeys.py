@@ -238,7 +238,7 @@ def watch(journeys: Journeys, look: Look) -> None:
     expect(page.locator("details[open] table").last).to_be_visible()
     walk.shot("watch", "acceptance")
     walk.press(page.get_by_role("link", name=walk.say("Logs"), exact=True))
-    expect(page.locator(".log__chip").first).to_be_visible()
+    expect(page.locator(".log__chip").first).to_be_visible(timeout=LIVE_WITHIN_MS)
     walk.shot("watch", "log")
     if look == LOOKS[0]:
         read_log(walk)
