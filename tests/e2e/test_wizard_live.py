@@ -66,7 +66,7 @@ def test_typing_keeps_the_focus_and_every_choice_is_in_the_address(page: Page) -
     assert focused(page) == "id_q"
     expect(page.locator("#id_q")).to_have_value("qwen3-8")
 
-    page.click("#wizard-models a")
+    page.click("#wizard-models tbody a")
     expect(page.locator("#h-checkpoints")).to_have_text("Checkpoint of Qwen3-8B")
     page.click(".actions .primary")
     expect(page.locator("h1")).to_have_text("Where should it run?")
