@@ -16,6 +16,8 @@ class Printed:
     lines: int
     accepted: int
     drafted: int
+    largest_window: int
+    """Drafted tokens of the largest one: what counters can be ahead of the lines by."""
 
 
 def containers(docker_host: str, deployment: str) -> list[str]:
@@ -45,4 +47,5 @@ def printed(docker_host: str, container_id: str) -> Printed:
         lines=len(found),
         accepted=sum(int(accepted) for accepted, _ in found),
         drafted=sum(int(drafted) for _, drafted in found),
+        largest_window=max((int(drafted) for _, drafted in found), default=0),
     )

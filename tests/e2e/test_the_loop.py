@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.engine_log import containers, printed
+from tests.e2e.engine_log import Printed, containers, printed
 from tests.e2e.panel import RunningPanel, wait_for
 from tests.e2e.person import Person, add_person, plan_practice, tab_of
 
@@ -50,6 +50,18 @@ def totals(page: Page, deployment: str) -> dict[str, int]:
     return {"accepted": sums["accepted"], "drafted": sums["drafted"]}
 
 
+def not_doubled(counted: dict[str, int], said: Printed) -> bool:
+    """Whether all that was printed is counted, and no window twice.
+
+    A scrape may count what the engine drafted after its last line and before it was stopped, which
+    is less than a window.
+    """
+    more = counted["drafted"] - said.drafted
+    return 0 <= more < said.largest_window and (
+        0 <= counted["accepted"] - said.accepted <= more
+    )
+
+
 def stop_release(page: Page) -> None:
     """Stop, confirm, and wait until the containers have stopped."""
     page.locator("summary", has_text="Stop").click()
@@ -88,12 +100,12 @@ def test_a_killed_worker_leaves_no_trace(stage: Stage) -> None:
     deployment = page.url.partition("?")[0]
     wait_for(
         "every printed window, each once",
-        lambda: (
-            totals(page, deployment)
-            == {"accepted": said.accepted, "drafted": said.drafted}
-        ),
+        lambda: not_doubled(totals(page, deployment), said),
     )
+    counted = totals(page, deployment)
     page.goto(f"{deployment}?range=1h")
     sums = page.get_by_role("definition")
-    expect(sums.filter(has_text=f"{said.accepted:,} tokens").first).to_be_visible()
-    expect(sums.filter(has_text=f"{said.drafted:,} tokens").first).to_be_visible()
+    expect(
+        sums.filter(has_text=f"{counted['accepted']:,} tokens").first
+    ).to_be_visible()
+    expect(sums.filter(has_text=f"{counted['drafted']:,} tokens").first).to_be_visible()
