@@ -1,8 +1,11 @@
 """Settings of a person, the theme switch, and the language of the pages."""
 
 import pytest
+from django import forms
 from django.test import Client
+from pytest_django.asserts import assertHTMLEqual
 
+from deployments.forms.settings import LongSelect
 from deployments.models import Density, Theme, User
 from tests.views.pages import parsed, text_of
 
@@ -103,3 +106,14 @@ def test_the_switch_refuses_what_is_no_theme(as_alice: Client) -> None:
 def test_the_switch_does_not_work_by_get(as_alice: Client) -> None:
     """A link must not change a setting."""
     assert as_alice.get("/settings/theme/").status_code == 405
+
+
+@pytest.mark.parametrize("value", [None, "", "UTC", "Asia/Shanghai", "Mars/Base"])
+def test_a_long_list_is_the_same_element_as_a_plain_one(value: str | None) -> None:
+    choices = [("", "As the <panel>"), ("UTC", "UTC"), ("Asia/Shanghai", "上海")]
+    attrs = {"id": "id_zone", "required": True, "aria-invalid": "true"}
+    plain, long = (
+        kind(choices=choices).render("zone", value, attrs)
+        for kind in (forms.Select, LongSelect)
+    )
+    assertHTMLEqual(long, plain)
