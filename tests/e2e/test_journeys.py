@@ -15,7 +15,11 @@ from tests.e2e.panel import RunningPanel, free_port, wait_for
 from tests.e2e.person import Person, add_person
 from tests.e2e.walk import Look, Walk
 
-pytestmark = [pytest.mark.browser, pytest.mark.docker]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.docker,
+    pytest.mark.xdist_group("running panel"),
+]
 
 ENGLISH, CHINESE = "en", "zh-hans"
 LOOKS = (

@@ -90,6 +90,10 @@ PHASES = (
     Phase(
         name="browser",
         limit_s=5 * 60,
-        command=pytest("browser", "-m", "not slow", "tests/e2e"),
+        # Walks on a real engine mostly wait, so the pages are looked at beside them.
+        command=pytest(
+            "browser",
+            *("-n2", "--dist=loadgroup", "-m", "not slow", "tests/e2e"),
+        ),
     ),
 )
