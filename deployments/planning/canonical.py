@@ -12,8 +12,10 @@ from deployments.planning.text import text
 __all__ = ["Json", "canonical_json", "digest_of"]
 
 LARGEST_EXACT_INTEGER = 2**53
-_PERHAPS_INEXACT = re.compile(r"(?:^|[:\[,])-?\d+(?:[.eE]|\d{15})|NaN|Infinity")
-"""Found in every encoding of a float or of an integer of 16 digits, and in a few harmless words."""
+_PERHAPS_INEXACT = re.compile(r"[:\[,]-?\d+(?:[.eE]|\d{15})")
+_NEVER_FINITE = ("NaN", "Infinity")
+"""One of these is in every encoding of a float or of an integer of 16 digits within a list or an
+object, and in a few harmless words."""
 
 
 def canonical_json(value: Json) -> bytes:
@@ -25,7 +27,11 @@ def canonical_json(value: Json) -> bytes:
     encoded = json.dumps(
         value, sort_keys=True, separators=(",", ":"), ensure_ascii=False
     )
-    if _PERHAPS_INEXACT.search(encoded):
+    if (
+        not isinstance(value, dict | list)
+        or any(word in encoded for word in _NEVER_FINITE)
+        or _PERHAPS_INEXACT.search(encoded)
+    ):
         _refuse_ambiguous(value)
     return encoded.encode()
 

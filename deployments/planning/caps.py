@@ -2,7 +2,6 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
 
 from deployments.planning.canonical import Json, canonical_json
 from deployments.planning.container import ContainerSpec
@@ -89,37 +88,31 @@ def refuse_odd_text(value: Json, depth: int = 0) -> None:
                 deepest=DEEPEST,
             )
         )
-    for word in _texts(value):
-        if word.isascii() and word.isprintable():
-            continue
-        if any(unicodedata.category(one) in FORBIDDEN_CATEGORIES for one in word):
-            raise PlanningError(
-                text(
-                    "{word} holds invisible characters; type it again.", word=repr(word)
-                )
-            )
-        if not unicodedata.is_normalized("NFC", word):
-            raise PlanningError(
-                text(
-                    "{word} is not in Unicode normal form C; type it again.",
-                    word=repr(word),
-                )
-            )
-    for child in _children(value):
-        refuse_odd_text(child, depth + 1)
-
-
-def _children(value: Json) -> Iterable[Json]:
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()
-
-
-def _texts(value: Json) -> Iterator[str]:
     if isinstance(value, str):
-        yield value
+        _refuse_odd_word(value)
     elif isinstance(value, dict):
-        yield from value
+        for name, child in value.items():
+            _refuse_odd_word(name)
+            refuse_odd_text(child, depth + 1)
+    elif isinstance(value, list):
+        for child in value:
+            refuse_odd_text(child, depth + 1)
+
+
+def _refuse_odd_word(word: str) -> None:
+    if word.isascii() and word.isprintable():
+        return
+    if any(unicodedata.category(one) in FORBIDDEN_CATEGORIES for one in word):
+        raise PlanningError(
+            text("{word} holds invisible characters; type it again.", word=repr(word))
+        )
+    if not unicodedata.is_normalized("NFC", word):
+        raise PlanningError(
+            text(
+                "{word} is not in Unicode normal form C; type it again.",
+                word=repr(word),
+            )
+        )
 
 
 def _check_container(spec: ContainerSpec) -> None:

@@ -1,10 +1,11 @@
 """Frozen dataclasses to JSON values and back, strictly: a stored plan reads back as it was."""
 
 import functools
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import fields, is_dataclass
 from enum import StrEnum
-from typing import TypeVar, cast
+from operator import attrgetter
+from typing import Any, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -15,6 +16,7 @@ from deployments.planning.text import Text, is_text, text, text_from_document
 T = TypeVar("T")
 _PLAIN = frozenset((type(None), bool, int, float, str))
 """Exactly these are JSON values as they are; a Text is a kind of str and is not among them."""
+SEVERAL = 2
 
 
 def to_document(value: object) -> Json:
@@ -26,20 +28,18 @@ def to_document(value: object) -> Json:
     kind = type(value)
     if kind in _PLAIN:
         return cast("Json", value)
-    names = _field_names(cast("Hashable", kind))
-    if names is not None:
+    known = _fields_of(cast("Hashable", kind))
+    if known is not None:
+        names, read = known
         return {
-            name: cast("Json", item) if type(item) in _PLAIN else to_document(item)
-            for name in names
-            for item in (getattr(value, name),)
+            name: item if type(item) in _PLAIN else to_document(item)
+            for name, item in zip(names, read(value), strict=True)
         }
     if isinstance(value, Text | StrEnum):
         return value.document if isinstance(value, Text) else value.value
     if isinstance(value, list | tuple):
-        return [
-            cast("Json", item) if type(item) in _PLAIN else to_document(item)
-            for item in value
-        ]
+        items: Iterable[Any] = value
+        return [item if type(item) in _PLAIN else to_document(item) for item in items]
     if isinstance(value, dict):
         return {str(key): to_document(item) for key, item in value.items()}
     if value is None or isinstance(value, bool | int | float | str):
@@ -48,11 +48,16 @@ def to_document(value: object) -> Json:
 
 
 @functools.cache
-def _field_names(kind: Hashable) -> tuple[str, ...] | None:
-    """The fields of a dataclass, ``None`` for any other type."""
+def _fields_of(
+    kind: Hashable,
+) -> tuple[tuple[str, ...], Callable[[object], Iterable[Any]]] | None:
+    """The names of a dataclass and what reads all of their values, ``None`` for any other type."""
     if not isinstance(kind, type) or not is_dataclass(kind):
         return None
-    return tuple(field.name for field in fields(kind))
+    names = tuple(field.name for field in fields(kind))
+    if len(names) < SEVERAL:  # attrgetter gives a tuple for several names only
+        return names, lambda value: [getattr(value, name) for name in names]
+    return names, attrgetter(*names)
 
 
 def in_english(document: Json) -> Json:

@@ -39,15 +39,18 @@ class Text(str):
             ValueError: a value does not occur in the template.
             TypeError: a value is neither a string nor an integer.
         """
-        given = dict(sorted(values.items())) if values else {}
-        for name, value in given.items():
+        if not values:
+            made = super().__new__(cls, template)
+            made._template, made._values = template, ()
+            return made
+        for name, value in values.items():
             if isinstance(value, bool) or not isinstance(value, str | int):
                 raise TypeError(f"{name} is a {type(value).__name__}")
-        unused = given.keys() - fields_of(template) if given else None
-        if unused:
+        if not values.keys() <= fields_of(template):
+            unused = sorted(values.keys() - fields_of(template))
             raise ValueError(f"{template!r} has no place for {', '.join(unused)}")
-        made = super().__new__(cls, fill(template, given))
-        made._template, made._values = template, tuple(given.items())
+        made = super().__new__(cls, fill(template, values))
+        made._template, made._values = template, tuple(sorted(values.items()))
         return made
 
     def __reduce__(self) -> tuple[type[Self], tuple[str, dict[str, Value]]]:
@@ -142,8 +145,10 @@ def fill(template: str, values: Mapping[str, object]) -> str:
     if not values:
         return template
     return "".join(
-        str(values[name]) if name in values else said
-        for said, name in _pieces(template)
+        [
+            str(values[name]) if name in values else said
+            for said, name in _pieces(template)
+        ]
     )
 
 

@@ -20,7 +20,7 @@ class Arguments:
         if value is None or value is False:
             return self
         text = None if value is True else argument_text(value)
-        if flag in dict(self.flags):
+        if any(name == flag for name, _value in self.flags):
             kept = tuple(
                 (name, text if name == flag else old) for name, old in self.flags
             )
@@ -42,6 +42,8 @@ def argument_text(value: Json) -> str:
     """Write one value as the engine reads it: text as it is, anything else as compact JSON with sorted keys."""
     if isinstance(value, str):
         return value
+    if type(value) is int:
+        return str(value)
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False, sort_keys=True)
 
 

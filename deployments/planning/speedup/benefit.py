@@ -38,13 +38,11 @@ def benefits(
     calibration: Calibration | None,
 ) -> tuple[CountBenefit, ...]:
     """Return what each count brings with so many sequences at once."""
-    return tuple(
-        CountBenefit(
-            count=count,
-            tokens_per_step=acceptance.tokens_per_step(count),
-            speedup=None
-            if case is None
-            else corrected(case, acceptance, concurrency, count, calibration),
-        )
-        for count in counts
-    )
+    load = case.load(concurrency) if case else None
+    found = []
+    for count in counts:
+        tokens = acceptance.tokens_per_step(count)
+        cost = case.cost_under(load, count) if case and load else None
+        speedup = None if cost is None else corrected(cost, tokens, calibration)
+        found.append(CountBenefit(count=count, tokens_per_step=tokens, speedup=speedup))
+    return tuple(found)

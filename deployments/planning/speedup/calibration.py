@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 
 from deployments.planning.errors import PlanningError
-from deployments.planning.speedup.acceptance import Acceptance
-from deployments.planning.speedup.cost import Case
+from deployments.planning.speedup.cost import Case, StepCost
 from deployments.planning.text import Text, text
 
 
@@ -96,13 +95,8 @@ def calibrate_ratio(  # noqa: PLR0913 - one pair of measurements is six facts
 
 
 def corrected(
-    case: Case,
-    acceptance: Acceptance,
-    sequences: int,
-    count: int,
-    calibration: Calibration | None,
+    cost: StepCost, tokens_per_step: float, calibration: Calibration | None
 ) -> float:
     """Return the speed-up of one point, corrected if there is something to correct by."""
-    cost = case.cost(sequences, count)
-    value = cost.speedup(acceptance.tokens_per_step(count))
-    return value * (calibration.factor if calibration else 1.0)
+    factor = calibration.factor if calibration else 1.0
+    return cost.speedup(tokens_per_step) * factor

@@ -34,22 +34,45 @@ class StepCost:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """What so many sequences cost whatever is drafted, in milliseconds."""
+
+    sequences: int
+    plain_ms: float
+    extra_ms: float
+    prompt_ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """A target model on its devices, and how it drafts."""
 
     target: Roofline
     drafting: Drafting
 
-    def cost(self, sequences: int, count: int) -> StepCost:
-        """Return the cost of a step with so many sequences and draft tokens."""
-        verify = self.target.step(sequences, count + 1)
+    def load(self, sequences: int) -> Load:
+        """Return what costs the same for every number of draft tokens."""
         prompt = self.target.prompt_ms_per_token() or 0.0
-        return StepCost(
+        return Load(
+            sequences=sequences,
             plain_ms=self.target.step(sequences, 1).total_ms,
-            verify_ms=verify.total_ms,
-            draft_ms=draft_ms(self.drafting, self.target, sequences, count),
             extra_ms=self._extra_ms(sequences),
             prompt_ms=prompt * sequences,
+        )
+
+    def cost(self, sequences: int, count: int) -> StepCost:
+        """Return the cost of a step with so many sequences and draft tokens."""
+        return self.cost_under(self.load(sequences), count)
+
+    def cost_under(self, load: Load, count: int) -> StepCost:
+        """Return the cost of a step with so many draft tokens under a load."""
+        verify = self.target.step(load.sequences, count + 1)
+        return StepCost(
+            plain_ms=load.plain_ms,
+            verify_ms=verify.total_ms,
+            draft_ms=draft_ms(self.drafting, self.target, load.sequences, count),
+            extra_ms=load.extra_ms,
+            prompt_ms=load.prompt_ms,
             bound=verify.bound,
         )
 

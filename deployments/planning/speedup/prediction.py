@@ -8,7 +8,7 @@ from deployments.planning.speedup.acceptance import Acceptance, seed_formula
 from deployments.planning.speedup.benefit import CountBenefit, benefits, counts_of
 from deployments.planning.speedup.calibration import Calibration, corrected
 from deployments.planning.speedup.constants import Band, Fit, shipped_fit
-from deployments.planning.speedup.cost import Case, case_of
+from deployments.planning.speedup.cost import Case, Load, StepCost, case_of
 from deployments.planning.speedup.coverage import covered, warnings
 from deployments.planning.speedup.drafting import drafting_of
 from deployments.planning.speedup.shape import ModelShape
@@ -94,19 +94,29 @@ class _Speedups:
     """The speed-ups of one case; each point is computed once, however often it is compared."""
 
     def __init__(self, question: Question, case: Case) -> None:
-        self.case = case
+        self._case = case
         self._question = question
         self._known: dict[tuple[int, int], float] = {}
+        self._loads: dict[int, Load] = {}
+        self._tokens: dict[int, float] = {}
 
     def at(self, sequences: int, count: int) -> float:
         """Return the speed-up with so many sequences and draft tokens."""
         point = (sequences, count)
         if point not in self._known:
             asked = self._question
+            if count not in self._tokens:
+                self._tokens[count] = asked.acceptance.tokens_per_step(count)
             self._known[point] = corrected(
-                self.case, asked.acceptance, sequences, count, asked.calibration
+                self.cost(sequences, count), self._tokens[count], asked.calibration
             )
         return self._known[point]
+
+    def cost(self, sequences: int, count: int) -> StepCost:
+        """Return the cost of a step with so many sequences and draft tokens."""
+        if sequences not in self._loads:
+            self._loads[sequences] = self._case.load(sequences)
+        return self._case.cost_under(self._loads[sequences], count)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -174,7 +184,7 @@ def _point(
         speedup=value,
         low=value / (1 + band.ninety) if known else None,
         high=value / (1 - band.ninety) if known else None,
-        bound=speedups.case.cost(concurrency, count).bound,
+        bound=speedups.cost(concurrency, count).bound,
         best_num_speculative_tokens=_best(question, speedups, (concurrency,)),
     )
 
