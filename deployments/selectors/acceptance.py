@@ -1,5 +1,6 @@
 """Acceptance history of a deployment: sums of what was stored, and nothing that is not in it."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,7 +18,7 @@ from deployments.selectors.acceptance_events import (
 )
 from deployments.selectors.acceptance_parts import Part, parts_of
 from deployments.selectors.acceptance_range import NANOSECONDS, Range
-from deployments.telemetry.acceptance_history import NOTHING, Counts, total
+from deployments.telemetry.acceptance_history import Counts, total
 from deployments.telemetry.advice import Advice, advise
 from deployments.telemetry.baseline import Baseline, baseline_of
 
@@ -202,12 +203,11 @@ def _base(one: Range) -> Range:
 def _baseline(parts: Iterable[Part], live: Release | None) -> Baseline:
     """Bands by hour, of windows with as many positions as run now."""
     count = live.plan.num_speculative_tokens if live else None
-    hours: dict[int, Counts] = {}
+    hours: defaultdict[int, list[Counts]] = defaultdict(list)
     for part in parts:
         if count is None or len(part.counts.per_position) == count:
-            hour = part.at_s // HOUR_S
-            hours[hour] = hours.get(hour, NOTHING) + part.counts
-    return baseline_of(hours.values())
+            hours[part.at_s // HOUR_S].append(part.counts)
+    return baseline_of(map(total, hours.values()))
 
 
 def _other(
@@ -254,13 +254,12 @@ def _sum(parts: Iterable[Part]) -> Counts:
 def _steps(
     parts: Iterable[Part], one: Range, seen: Sequence[Stretch]
 ) -> tuple[Step, ...]:
-    sums = [NOTHING] * one.steps
+    found: list[list[Counts]] = [[] for _ in range(one.steps)]
     for part in parts:
-        if part.counts.drafted:
-            sums[(part.at_s - one.start_s) // one.step_s] += part.counts
+        found[(part.at_s - one.start_s) // one.step_s].append(part.counts)
     ran = set(_ran(one, seen))
     steps = []
-    for place, counts in enumerate(sums):
+    for place, counts in enumerate(map(total, found)):
         nothing = State.NO_TRAFFIC if place in ran else State.NOT_SEEN
         start_s = one.start_s + place * one.step_s
         steps.append(
@@ -293,9 +292,9 @@ def _positions(counts: Counts) -> tuple[PositionBar, ...]:
 
 
 def _replicas(parts: Iterable[Part]) -> tuple[ReplicaLine, ...]:
-    sums: dict[tuple[str, int], list[Part]] = {}
+    sums: defaultdict[tuple[str, int], list[Part]] = defaultdict(list)
     for part in parts:
-        sums.setdefault((part.role, part.rank), []).append(part)
+        sums[part.role, part.rank].append(part)
     return tuple(
         ReplicaLine(name=same[0].replica, counts=_sum(same))
         for _key, same in sorted(sums.items())

@@ -101,11 +101,19 @@ def counts_of_record(record: AcceptanceRecord) -> Counts | None:
 
 
 def total(windows: Iterable[Counts]) -> Counts:
-    """Return the sum of all windows."""
-    result = NOTHING
-    for counts in windows:
-        result = result + counts
-    return result
+    """Return the sum of all windows; the same as adding them one by one, but faster."""
+    drafting = [one for one in windows if one.drafted]
+    if len(drafting) < 2:
+        return drafting[0] if drafting else NOTHING
+    drafts = [one.num_drafts for one in drafting if one.num_drafts is not None]
+    shares = [one.per_position for one in drafting]
+    same = len(set(map(len, shares))) == 1
+    return Counts(
+        accepted=sum([one.accepted for one in drafting]),
+        drafted=sum([one.drafted for one in drafting]),
+        num_drafts=sum(drafts) if len(drafts) == len(drafting) else None,
+        per_position=tuple(map(sum, zip(*shares))) if same else (),  # noqa: B905
+    )
 
 
 def bucket_samples(
