@@ -14,8 +14,8 @@ from django.urls import reverse
 from benchmarks.pages import Result
 from deployments.models import User
 from deployments.selectors.tables.all_tables import TABLES
-from deployments.selectors.tables.table import PAGE_ROWS, Table, TablePage, TableState
-from deployments.templatetags.tables import row_html, table_rows
+from deployments.selectors.tables.table import Table, TablePage, TableState, page_rows
+from deployments.templatetags.tables import rows_anew, table_rows
 
 PLAIN_STATIC = "django.contrib.staticfiles.storage.StaticFilesStorage"
 LIMITED = "deployments"
@@ -56,9 +56,7 @@ class Works:
 
     def listed_anew(self) -> None:
         """The list where no row was seen before."""
-        page = _page(self.table, self.person)
-        for row in page.rows:
-            row_html("en", page.columns, row, True)  # noqa: FBT003
+        rows_anew(_page(self.table, self.person), bulk=True)
 
     def whole(self) -> None:
         """The whole page."""
@@ -101,11 +99,13 @@ def _costs_of(
 
 def _page(table: Table, person: User) -> TablePage:
     state = TableState()
-    columns = table.shown(state)
-    wanted = tuple(column.key for column in columns)
-    rows = table.read(table.sorted(person, state)[:PAGE_ROWS], wanted, person)
+    rows = tuple(page_rows(person, table, state))
     return TablePage(
-        table=table, state=state, columns=columns, rows=tuple(rows), total=len(rows)
+        table=table,
+        state=state,
+        columns=table.shown(state),
+        rows=rows,
+        total=len(rows),
     )
 
 

@@ -5,12 +5,11 @@ rendered once for each language and value.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
 from functools import lru_cache
 from typing import Any, TypeAlias
 
 from django.template.loader import render_to_string
-from django.utils.html import conditional_escape, format_html
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
@@ -35,7 +34,6 @@ from deployments.templatetags.figures import (
     percent,
     platform_name,
 )
-from deployments.templatetags.moments import moment
 from deployments.templatetags.status import status_of
 
 Cell: TypeAlias = SafeString | str
@@ -62,7 +60,7 @@ def _status(language: str | None, kind: str, value: str) -> SafeString:
     )
 
 
-def nothing(column: Column) -> Cell:
+def nothing(column: Column) -> SafeString:
     """What stands where there is no value."""
     return _nothing(get_language(), column)
 
@@ -99,7 +97,7 @@ def _state(state: State, column: Column) -> Cell:
 def _method(choice: MethodChoice, column: Column) -> Cell:
     if choice.method is None:
         return nothing(column)
-    return component("method", method=choice.method, count=choice.count)
+    return component("method", method=choice.method, count=choice.number)
 
 
 def _methods(methods: Sequence[str], column: Column) -> Cell:
@@ -112,12 +110,6 @@ def _words(words: Sequence[str], column: Column) -> Cell:
 
 def _text(value: str | None, column: Column) -> Cell:
     return value or ("" if column.silent else nothing(column))
-
-
-def _moment(value: datetime | SafeString | None, column: Column) -> Cell:
-    if isinstance(value, SafeString):
-        return value
-    return nothing(column) if value is None else moment(value)
 
 
 def _spark(values: Sequence[float | None], _column: Column) -> Cell:
@@ -146,6 +138,7 @@ def _number(write: Callable[[Any], str]) -> Callable[[Any, Column], Cell]:
     return cell
 
 
+# Times pass and are put into a row each time it is shown.
 CELLS: Mapping[Kind, Callable[[Any, Column], Cell]] = {
     Kind.LINK: _link,
     Kind.TEXT: _text,
@@ -154,7 +147,6 @@ CELLS: Mapping[Kind, Callable[[Any, Column], Cell]] = {
     Kind.METHOD: _method,
     Kind.METHODS: _methods,
     Kind.PLATFORM: lambda value, _column: platform_name(value),
-    Kind.MOMENT: _moment,
     Kind.SPARK: _spark,
     Kind.COUNT: _number(count),
     Kind.FIGURE: _number(figure),
@@ -166,8 +158,8 @@ CELLS: Mapping[Kind, Callable[[Any, Column], Cell]] = {
 }
 
 
-def opening(column: Column, *, first: bool) -> str:
-    """What stands before the value of a cell; braces are doubled, for it becomes part of a format."""
+def opening(column: Column, *, first: bool) -> SafeString:
+    """What stands before the value of a cell."""
     names = [
         name
         for name, wanted in (("full", column.wide), ("fig", column.figure))
@@ -175,8 +167,11 @@ def opening(column: Column, *, first: bool) -> str:
     ]
     names_attribute = format_html(' class="{}"', " ".join(names)) if names else ""
     if first:
-        tag = format_html('<th scope="row"{}>', names_attribute)
-    else:
-        label = conditional_escape(column.label or column.title)
-        tag = format_html('<td{} data-label="{}">', names_attribute, label)
-    return tag.replace("{", "{{").replace("}", "}}")
+        return format_html('<th scope="row"{}>', names_attribute)
+    label = column.label or column.title
+    return format_html('<td{} data-label="{}">', names_attribute, label)
+
+
+def ending(*, first: bool) -> SafeString:
+    """What stands after it."""
+    return format_html("</{}>", "th" if first else "td")

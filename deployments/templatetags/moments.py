@@ -1,5 +1,6 @@
 """Times as people read them: relative, with the exact time in the person's zone as title."""
 
+from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from functools import lru_cache
 
@@ -8,7 +9,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext
+from django.utils.translation import get_language, gettext
 
 from deployments.templatetags.figures import SPACE
 
@@ -18,18 +19,69 @@ DAYS_AS_DISTANCE = 30
 STEPS = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 
 
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What distances in time are said with in one language."""
+
+    now: str
+    ago: str
+    ahead: str
+    steps: tuple[tuple[int, str], ...]
+
+
+@lru_cache(maxsize=16)
+def _words(language: str | None) -> Words:
+    del language
+    return Words(
+        now=gettext("now"),
+        ago=gettext("%(distance)s ago"),
+        ahead=gettext("in %(distance)s"),
+        steps=tuple((length, gettext(unit)) for length, unit in STEPS),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Now:
+    """The time at which a page is written, in the language and the zone of its reader."""
+
+    time: datetime
+    zone: tzinfo
+    language: str | None
+    words: Words
+
+    def relative(self, value: datetime) -> str:
+        """The distance in its largest unit; a date beyond thirty days."""
+        seconds = (self.time - value).total_seconds()
+        distance = round(abs(seconds))
+        if distance >= DAYS_AS_DISTANCE * 86400:
+            return _date(value, self.zone, self.language)
+        for length, unit in self.words.steps:
+            if distance >= length:
+                said = self.words.ago if seconds >= 0 else self.words.ahead
+                return said % {"distance": f"{distance // length}{SPACE}{unit}"}
+        return self.words.now
+
+    def moment(self, value: datetime) -> SafeString:
+        """The distance with the exact time as title."""
+        return _moment(value, self.zone, self.relative(value))
+
+
+def now_here(time: datetime | None = None) -> Now:
+    """Now, or another time, for whoever the page is written for."""
+    language = get_language()
+    zone = timezone.get_current_timezone()
+    return Now(time or timezone.now(), zone, language, _words(language))
+
+
+@lru_cache(maxsize=8192)
+def _date(value: datetime, zone: tzinfo, language: str | None) -> str:
+    del language
+    return date_format(timezone.localtime(value, zone), "DATE_FORMAT")
+
+
 def relative(value: datetime, now: datetime) -> str:
     """The distance in its largest unit; a date beyond thirty days."""
-    seconds = (now - value).total_seconds()
-    distance = round(abs(seconds))
-    if distance >= DAYS_AS_DISTANCE * 86400:
-        return date_format(timezone.localtime(value), "DATE_FORMAT")
-    if distance == 0:
-        return gettext("now")
-    length, unit = next(step for step in STEPS if distance >= step[0])
-    amount = f"{distance // length}{SPACE}{gettext(unit)}"
-    text = gettext("%(distance)s ago") if seconds >= 0 else gettext("in %(distance)s")
-    return text % {"distance": amount}
+    return now_here(now).relative(value)
 
 
 def exact(value: datetime) -> str:
@@ -42,22 +94,22 @@ def _exact(value: datetime, zone: tzinfo) -> str:
 
 
 def _element(value: datetime, text: str) -> SafeString:
-    opening = _opening(value, timezone.get_current_timezone())
-    return format_html("{}{}</time>", opening, text)
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>',
+        value.isoformat(),
+        exact(value),
+        text,
+    )
 
 
 @lru_cache(maxsize=8192)
-def _opening(
-    value: datetime,
-    zone: tzinfo,
-    passing: bool = False,  # noqa: FBT001, FBT002
-) -> SafeString:
-    """The start of the element; lists show the same times again and again."""
+def _moment(value: datetime, zone: tzinfo, text: str) -> SafeString:
+    """The whole element; lists show the same times again and again."""
     return format_html(
-        '<time datetime="{}" title="{}"{}>',
+        '<time datetime="{}" title="{}" data-relative>{}</time>',
         value.isoformat(),
         _exact(value, zone),
-        " data-relative" if passing else "",
+        text,
     )
 
 
@@ -67,10 +119,7 @@ def moment(value: datetime | None) -> SafeString | str:
 
     ``panel.js`` keeps the distance true while the page is open, in the words of ``moment_words``.
     """
-    if value is None:
-        return gettext("never")
-    opening = _opening(value, timezone.get_current_timezone(), passing=True)
-    return format_html("{}{}</time>", opening, relative(value, timezone.now()))
+    return gettext("never") if value is None else now_here().moment(value)
 
 
 @register.simple_tag

@@ -30,7 +30,7 @@ from deployments.selectors.tables.all_tables import TABLES
 from deployments.selectors.tables.columns import Column, Kind, TableRow
 from deployments.selectors.tables.table import TablePage, table_page
 from deployments.services.catalog import load_shipped_catalog
-from deployments.templatetags.tables import row_html, table_rows
+from deployments.templatetags.tables import rows_anew, table_rows
 from tests import factories as f
 from tests.views.page_parts import attribute, words
 from tests.views.pages import HTMX, parsed, queries_for
@@ -432,7 +432,7 @@ def test_kept_rows_are_those_that_are_written_anew(
     monkeypatch.setattr("deployments.templatetags.moments.timezone.now", lambda: LATER)
     table, bulk = TABLES[key], False
     page = table_page(alice, table, table_form(table, alice, QueryDict()).state)
-    anew = "\n".join(row_html("en", page.columns, row, bulk) for row in page.rows)
+    anew = rows_anew(page, bulk=bulk)
     assert table_rows(page) == table_rows(page) == anew
 
 

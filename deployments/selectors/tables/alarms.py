@@ -1,6 +1,6 @@
 """The table of alarms: what is wrong now, and what was."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from django.db.models import Q
@@ -9,6 +9,7 @@ from django.utils.translation import pgettext
 
 from deployments.models import Alarm, AlarmEnd, AlarmKind, TableKey, User
 from deployments.selectors.advice_words import spoken
+from deployments.selectors.ready_rows import Row
 from deployments.selectors.tables.addresses import address_of
 from deployments.selectors.tables.choices import Choices, cluster_filter
 from deployments.selectors.tables.columns import (
@@ -76,6 +77,7 @@ class AlarmTable(Table):
 
     key = TableKey.ALARMS
     url_name = "alarm-list"
+    fields = FIELDS
     order = "-opened"
     search_hint = _("deployment or note")
     empty = _("No alarm was ever raised. What is watched stands in the guide.")
@@ -147,13 +149,13 @@ class AlarmTable(Table):
         del column, user
         return rows
 
-    def read(self, rows: Rows, wanted: tuple[str, ...], user: User) -> list[TableRow]:
-        """Read the page in one query."""
+    def read(
+        self, rows: Iterable[Row], wanted: tuple[str, ...], user: User
+    ) -> list[TableRow]:
+        """Everything stands in the rows."""
         del user
         values = [VALUES[key] for key in wanted]
-        found = (
-            dict(zip(FIELDS, row, strict=True)) for row in rows.values_list(*FIELDS)
-        )
+        found = (dict(zip(FIELDS, row, strict=True)) for row in rows)
         return [
             TableRow(pk=row["pk"], values=tuple(value(row) for value in values))
             for row in found

@@ -1,15 +1,18 @@
 """The table of approval requests: those that wait for the person first."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from django.db.models import Case, Q, Value, When
+from django.db.models.functions import Now
 from django.utils import timezone
+from django.utils.translation import gettext as now_gettext
 from django.utils.translation import gettext_lazy as _
 
 from deployments.models import ApprovalRequest, RequestState, TableKey, TeamRole, User
 from deployments.selectors.access import team_ids_with_role
 from deployments.selectors.approvals import LIVE_STATES
+from deployments.selectors.ready_rows import Row
 from deployments.selectors.tables.addresses import address_of
 from deployments.selectors.tables.choices import (
     Choices,
@@ -60,7 +63,7 @@ def _show_choices(user: User) -> Choices:
 
 def _show(rows: Rows, value: str, user: User) -> Rows:
     del user
-    waiting = Q(state__in=LIVE_STATES, expires_at__gt=timezone.now())
+    waiting = Q(state__in=LIVE_STATES, expires_at__gt=Now())
     if value == "all":
         return rows
     return rows.exclude(waiting) if value == "ended" else rows.filter(waiting)
@@ -71,6 +74,7 @@ class ApprovalTable(Table):
 
     key = TableKey.APPROVALS
     url_name = "approval-list"
+    fields = FIELDS
     order = "state"
     search_hint = _("deployment, cluster or person")
     bulk = BulkAct(
@@ -173,16 +177,20 @@ class ApprovalTable(Table):
         )
         return ranked
 
-    def read(self, rows: Rows, wanted: tuple[str, ...], user: User) -> list[TableRow]:
-        """Read the page in two queries."""
+    def read(
+        self, rows: Iterable[Row], wanted: tuple[str, ...], user: User
+    ) -> list[TableRow]:
+        """Read, in one query, what the person may take back."""
         now = timezone.now()
         operated = team_ids_with_role(user, TeamRole.OPERATOR)
         values = [VALUES[key] for key in wanted]
+        acts = {True: now_gettext("Decide"), False: now_gettext("Open")}
         result = []
-        for one in rows.values_list(*FIELDS):
+        for one in rows:
             row = dict(zip(FIELDS, one, strict=True))
             if row["state"] in LIVE_STATES and row["expires_at"] <= now:
                 row["state"] = RequestState.EXPIRED
+            row["act"] = acts[row["mine"] == 0]
             own = row["submitted_by"] == user.pk
             team = row["plan__revision__deployment__cluster__team"]
             result.append(
@@ -208,12 +216,11 @@ def _name(row: Mapping[str, Any]) -> Link:
 
 
 def _act(row: Mapping[str, Any]) -> Act:
-    mine = row["mine"] == 0
     return Act(
         url=address_of("approval", row["pk"]),
-        label=_("Decide") if mine else _("Open"),
+        label=row["act"],
         about=_title(row),
-        first=mine,
+        first=row["mine"] == 0,
     )
 
 

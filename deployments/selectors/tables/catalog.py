@@ -1,13 +1,15 @@
 """The table of target models: what can be served, and what drafts for it."""
 
-from collections.abc import Callable, Mapping
+import uuid
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import gettext as now_gettext
 from django.utils.translation import gettext_lazy as _
 
-from deployments.models import Drafter, TableKey, TargetModel, User
+from deployments.models import Checkpoint, Drafter, TableKey, TargetModel, User
+from deployments.selectors.ready_rows import AmongGiven, Row, ready_rows
 from deployments.selectors.tables.addresses import address_of
 from deployments.selectors.tables.choices import Choices
 from deployments.selectors.tables.columns import (
@@ -22,6 +24,19 @@ from deployments.selectors.tables.table import Table
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
+
+
+FIELDS = (
+    "pk",
+    "name",
+    "key",
+    "team",
+    "family",
+    "parameters",
+    "active_parameters",
+    "context_length",
+    "has_mtp",
+)
 
 
 def _families(user: User) -> Choices:
@@ -56,6 +71,7 @@ class CatalogTable(Table):
 
     key = TableKey.CATALOG
     url_name = "catalog"
+    fields = FIELDS
     order = "family"
     search_hint = _("name, repository or drafter")
     empty = _("The catalog is empty. `manage.py load_catalog` loads the shipped one.")
@@ -138,43 +154,62 @@ class CatalogTable(Table):
         del column, user
         return rows
 
-    def read(self, rows: Rows, wanted: tuple[str, ...], user: User) -> list[TableRow]:
-        """Read the page in three queries; the documents stay where they are."""
+    def read(
+        self, rows: Iterable[Row], wanted: tuple[str, ...], user: User
+    ) -> list[TableRow]:
+        """Read what belongs to the models in two queries; the documents stay where they are."""
         del user
         values = [VALUES[key] for key in wanted]
-        found = rows.defer("document").prefetch_related("checkpoints", "drafters")
+        found = [dict(zip(FIELDS, row, strict=True)) for row in rows]
+        models = [row["pk"] for row in found]
+        methods = _of_models("drafters", Drafter, ("method",), models)
+        weights = _of_models("checkpoints", Checkpoint, ("quantisation", "key"), models)
+        for row in found:
+            row["methods"] = tuple(sorted(methods.get(row["pk"], ())))
+            row["weights"] = tuple(sorted(weights.get(row["pk"], ())))
         return [
-            TableRow(pk=row.pk, values=tuple(value(row) for value in values))
+            TableRow(pk=row["pk"], values=tuple(value(row) for value in values))
             for row in found
         ]
 
 
-def _name(row: TargetModel) -> Link:
+def _of_models(
+    part: str,
+    kind: type[Drafter | Checkpoint],
+    fields: tuple[str, ...],
+    models: list[uuid.UUID],
+) -> dict[uuid.UUID, set[str]]:
+    """What belongs to each of the models: of each row the first of the fields that says something."""
+
+    def belonging() -> Rows:
+        of_models = AmongGiven("target_model_id", "models", kind._meta.pk)
+        rows = kind._default_manager.filter(of_models)
+        return rows.values_list("target_model_id", *fields)
+
+    found: dict[uuid.UUID, set[str]] = {}
+    for model, *words in ready_rows(("catalog", part), belonging, models=models):
+        found.setdefault(model, set()).add(next(filter(None, words), ""))
+    return found
+
+
+def _name(row: Mapping[str, Any]) -> Link:
     return Link(
-        url=address_of("catalog-model", row.pk),
-        text=row.name,
-        note=row.key,
-        mark=now_gettext("team") if row.team_id else "",
+        url=address_of("catalog-model", row["pk"]),
+        text=row["name"],
+        note=row["key"],
+        mark=now_gettext("team") if row["team"] else "",
     )
 
 
-def _methods(row: TargetModel) -> tuple[str, ...]:
-    return tuple(sorted({drafter.method for drafter in row.drafters.all()}))
-
-
-def _weights(row: TargetModel) -> tuple[str, ...]:
-    return tuple(sorted({one.quantisation or one.key for one in row.checkpoints.all()}))
-
-
-VALUES: Mapping[str, Callable[[TargetModel], Any]] = {
+VALUES: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
     "model": _name,
-    "family": lambda row: row.family,
-    "parameters": lambda row: row.parameters,
-    "active": lambda row: row.active_parameters,
-    "context": lambda row: row.context_length,
-    "mtp": lambda row: row.has_mtp,
-    "drafters": _methods,
-    "checkpoints": _weights,
+    "family": lambda row: row["family"],
+    "parameters": lambda row: row["parameters"],
+    "active": lambda row: row["active_parameters"],
+    "context": lambda row: row["context_length"],
+    "mtp": lambda row: row["has_mtp"],
+    "drafters": lambda row: row["methods"],
+    "checkpoints": lambda row: row["weights"],
 }
 
 CATALOG = CatalogTable()

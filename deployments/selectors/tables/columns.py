@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from django.db.models import Case, QuerySet
 
@@ -42,8 +42,7 @@ FIGURES = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
+class Link(NamedTuple):
     """What a row is of; ``note`` stands small below it, ``mark`` as a badge beside it."""
 
     url: str
@@ -53,30 +52,27 @@ class Link:
     practice: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Act:
+class Act(NamedTuple):
     """What a row asks for; ``about`` names the row for screen readers, ``first`` is the main act."""
 
     url: str
-    label: "StrOrPromise"
+    label: str
     about: str
     first: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(NamedTuple):
     """A state of one kind of row, as ``templatetags.status`` knows it; empty has none."""
 
     kind: str
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class MethodChoice:
+class MethodChoice(NamedTuple):
     """A speculative method with its num_speculative_tokens; ``None`` where nothing is planned."""
 
     method: str | None
-    count: int | None
+    number: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -124,8 +120,7 @@ class Filter:
     strip: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableRow:
+class TableRow(NamedTuple):
     """One row: a value for each wanted column; ``open_to`` says that the bulk action may take it."""
 
     pk: uuid.UUID

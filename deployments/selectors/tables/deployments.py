@@ -3,8 +3,7 @@
 import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import (
     Case,
@@ -31,6 +30,7 @@ from deployments.models import (
 )
 from deployments.selectors.acceptance_summary import Lengths, lengths_of
 from deployments.selectors.access import team_ids_with_role
+from deployments.selectors.ready_rows import AmongGiven, Row, ready_rows
 from deployments.selectors.releases import STOPPABLE
 from deployments.selectors.standings import NOT_SPECULATING, stale_edge
 from deployments.selectors.tables.addresses import address_of
@@ -77,7 +77,7 @@ _FOUND: Any = Deployment.objects.annotate(
         "releases", condition=Q(releases__pk=Subquery(_LIVE_FIRST.values("pk")[:1]))
     ),
     newest_state=Subquery(_OF_ROW.order_by("-number").values("state")[:1]),
-).values_list(*FIELDS)
+)
 """Deployments with the release that each row shows; made once, for making it takes a millisecond."""
 _STATE = Case(
     When(newest_state__in=TELLING, then=F("newest_state")), default=F("current__state")
@@ -123,6 +123,7 @@ class DeploymentTable(Table):
 
     key = TableKey.DEPLOYMENTS
     url_name = "deployment-list"
+    fields = FIELDS
     order = "name"
     search_hint = _("name, cluster or model")
     bulk = BulkAct(
@@ -244,9 +245,11 @@ class DeploymentTable(Table):
         del column, user
         return rows
 
-    def read(self, rows: Rows, wanted: tuple[str, ...], user: User) -> list[TableRow]:
-        """Read the page in four queries, fewer where a column is left out."""
-        found = [_Found(*row) for row in rows]
+    def read(
+        self, rows: Iterable[Row], wanted: tuple[str, ...], user: User
+    ) -> list[TableRow]:
+        """Read the rest of the page in three queries, fewer where a column is left out."""
+        found = [_Found._make(row) for row in rows]
         measured = MEASURED.intersection(wanted)
         deployments = [one.pk for one in found]
         lengths = lengths_of(deployments, time.time_ns()) if measured else {}
@@ -266,8 +269,7 @@ class DeploymentTable(Table):
         return result
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(NamedTuple):
     """One row as the database gives it, in the order of ``FIELDS``."""
 
     pk: uuid.UUID
@@ -279,7 +281,7 @@ class _Found:
     release_state: str | None
     since: Any
     method: str | None
-    count: int | None
+    number: int | None
     practice: bool | None
     model: str | None
     live_at: Any
@@ -314,8 +316,7 @@ class _Found:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Parts:
+class _Parts(NamedTuple):
     found: _Found
     hosts: Mapping[uuid.UUID, Iterable[str]]
     lengths: Mapping[uuid.UUID, Lengths]
@@ -343,7 +344,7 @@ def _hosts_of(parts: _Parts) -> tuple[str, ...]:
 VALUES: Mapping[str, Callable[[_Parts], Any]] = {
     "name": _name,
     "state": lambda parts: State("release", parts.found.state),
-    "method": lambda parts: MethodChoice(parts.found.method, parts.found.count),
+    "method": lambda parts: MethodChoice(parts.found.method, parts.found.number),
     "hosts": _hosts_of,
     "course": lambda parts: _lengths(parts).course,
     "length": lambda parts: _lengths(parts).mean_acceptance_length,
@@ -360,14 +361,15 @@ def _hosts(found: Iterable[_Found]) -> dict[uuid.UUID, dict[str, None]]:
     """The hosts of each shown release, each once."""
     releases = [one.release for one in found if one.release]
     hosts: dict[uuid.UUID, dict[str, None]] = {}
-    rows = (
-        Replica.objects.filter(release__in=releases)
-        .order_by("role", "rank")
-        .values_list("release", "host__name")
-    )
-    for release, name in rows:
+    for release, name in ready_rows("hosts of releases", _named, releases=releases):
         hosts.setdefault(release, {})[name] = None
     return hosts
+
+
+def _named() -> Rows:
+    of_releases = AmongGiven("release_id", "releases", Release._meta.pk)
+    rows = Replica.objects.filter(of_releases).order_by("role", "rank")
+    return rows.values_list("release_id", "host__name")
 
 
 DEPLOYMENTS = DeploymentTable()

@@ -79,7 +79,7 @@ PLAIN: Mapping[Kind, Callable[[Any], list[Any]]] = {
     Kind.WORDS: lambda words: [", ".join(words)],
     Kind.METHODS: lambda words: [", ".join(words)],
     Kind.STATE: _state,
-    Kind.METHOD: lambda choice: [choice.method or "", choice.count or ""],
+    Kind.METHOD: lambda choice: [choice.method or "", choice.number or ""],
     Kind.MOMENT: _time,
     Kind.KNOWN: _known,
 }

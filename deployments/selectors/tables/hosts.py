@@ -1,6 +1,6 @@
 """The table of hosts: reachability, versions, clock, and how many devices are booked."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from django.db.models import Count, OuterRef, Q, Subquery, Value
@@ -16,6 +16,7 @@ from deployments.models import (
     TableKey,
     User,
 )
+from deployments.selectors.ready_rows import Row
 from deployments.selectors.tables.addresses import address_of
 from deployments.selectors.tables.choices import Choices, cluster_filter
 from deployments.selectors.tables.columns import (
@@ -97,6 +98,7 @@ class HostTable(Table):
 
     key = TableKey.HOSTS
     url_name = "host-list"
+    fields = FIELDS
     order = "name"
     search_hint = _("name, cluster or address")
     empty = _(
@@ -199,13 +201,13 @@ class HostTable(Table):
         del column, user
         return rows
 
-    def read(self, rows: Rows, wanted: tuple[str, ...], user: User) -> list[TableRow]:
-        """Read the page in one query."""
+    def read(
+        self, rows: Iterable[Row], wanted: tuple[str, ...], user: User
+    ) -> list[TableRow]:
+        """Everything stands in the rows."""
         del user
         values = [VALUES[key] for key in wanted]
-        found = (
-            dict(zip(FIELDS, row, strict=True)) for row in rows.values_list(*FIELDS)
-        )
+        found = (dict(zip(FIELDS, row, strict=True)) for row in rows)
         return [
             TableRow(pk=row["pk"], values=tuple(value(row) for value in values))
             for row in found

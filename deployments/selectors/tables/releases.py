@@ -1,6 +1,6 @@
 """The table of releases: everything that was ever put in place, newest first."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from django.db.models import Q
@@ -14,6 +14,7 @@ from deployments.models import (
     TableKey,
     User,
 )
+from deployments.selectors.ready_rows import Row
 from deployments.selectors.tables.addresses import address_of
 from deployments.selectors.tables.choices import (
     Choices,
@@ -87,6 +88,7 @@ class ReleaseTable(Table):
 
     key = TableKey.RELEASES
     url_name = "release-list"
+    fields = FIELDS
     order = "-started"
     search_hint = _("deployment, model or person")
     empty = _("Nothing was deployed yet. An approved request becomes a release.")
@@ -173,13 +175,13 @@ class ReleaseTable(Table):
         del column, user
         return rows
 
-    def read(self, rows: Rows, wanted: tuple[str, ...], user: User) -> list[TableRow]:
-        """Read the page in one query."""
+    def read(
+        self, rows: Iterable[Row], wanted: tuple[str, ...], user: User
+    ) -> list[TableRow]:
+        """Everything stands in the rows."""
         del user
         values = [VALUES[key] for key in wanted]
-        found = (
-            dict(zip(FIELDS, row, strict=True)) for row in rows.values_list(*FIELDS)
-        )
+        found = (dict(zip(FIELDS, row, strict=True)) for row in rows)
         return [
             TableRow(pk=row["pk"], values=tuple(value(row) for value in values))
             for row in found

@@ -2,7 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -11,6 +11,7 @@ from django.db.models import Case, F
 from django.db.models.expressions import OrderBy
 
 from deployments.models import SavedView, TableKey, User
+from deployments.selectors.ready_rows import Row, asked_by, count_of, ready_rows
 from deployments.selectors.tables.columns import Column, Filter, Rows, TableRow
 
 if TYPE_CHECKING:
@@ -66,6 +67,9 @@ class BulkAct:
 class Table(ABC):
     """A list of rows of one kind; subclasses say what is in it.
 
+    Which rows they are may depend on the person, the state and the clock of the database alone: the
+    statements are kept (``ready_rows``). ``fields`` is what is read of each row.
+
     ``empty`` is said where there is no row at all, ``action`` leads on from there; ``source`` says
     where the figures come from.
     """
@@ -73,6 +77,7 @@ class Table(ABC):
     key: TableKey
     url_name: str
     columns: tuple[Column, ...]
+    fields: tuple[str, ...]
     filters: tuple[Filter, ...] = ()
     order: str
     search_hint: "StrOrPromise"
@@ -98,8 +103,10 @@ class Table(ABC):
         """Add what the column's ``sort`` and the rows name and the tables do not have themselves."""
 
     @abstractmethod
-    def read(self, rows: Rows, wanted: tuple[str, ...], user: User) -> list[TableRow]:
-        """Read the rows, already ordered and cut, with a value for each wanted column."""
+    def read(
+        self, rows: Iterable[Row], wanted: tuple[str, ...], user: User
+    ) -> list[TableRow]:
+        """Read rows of ``fields``, already ordered and cut, with a value for each wanted column."""
 
     def column(self, key: str) -> Column:
         """The column of that key.
@@ -242,20 +249,47 @@ def table_page(user: User, table: Table, state: TableState) -> TablePage:
 
     A page beyond the last is the last.
     """
-    total = table.narrowed(table.scope(user), user, state).count()
+    total = _total(user, table, state)
     state = replace(state, page=min(state.page, max(1, math.ceil(total / PAGE_ROWS))))
-    columns = table.shown(state)
-    begin = (state.page - 1) * PAGE_ROWS
-    cut = table.sorted(user, state)[begin : begin + PAGE_ROWS]
-    wanted = tuple(column.key for column in columns)
     return TablePage(
         table=table,
         state=state,
-        columns=columns,
-        rows=tuple(table.read(cut, wanted, user)) if total else (),
+        columns=table.shown(state),
+        rows=tuple(page_rows(user, table, state)) if total else (),
         total=total,
         views=tuple(SavedView.objects.filter(user=user, table=table.key)),
     )
+
+
+def page_rows(user: User, table: Table, state: TableState) -> list[TableRow]:
+    """The rows of one page with a value for each column that is shown."""
+    begin = (state.page - 1) * PAGE_ROWS
+
+    def cut() -> Rows:
+        rows = table.sorted(user, state)[begin : begin + PAGE_ROWS]
+        return rows.values_list(*table.fields)
+
+    wanted = tuple(column.key for column in table.shown(state))
+    return table.read(_found("rows", user, table, state, cut), wanted, user)
+
+
+def _total(user: User, table: Table, state: TableState) -> int:
+    def counted() -> Rows:
+        return count_of(table.narrowed(table.scope(user), user, state))
+
+    found = _found("total", user, table, state, counted)
+    return int(found[0][0]) if found else 0
+
+
+def _found(
+    part: str, user: User, table: Table, state: TableState, make: Callable[[], Rows]
+) -> list[Row]:
+    """The rows of a statement about a table; those of a search are not asked twice alike."""
+    if state.text:
+        return list(make())
+    filters = tuple(sorted(state.filters.items()))
+    key = (part, table.key, asked_by(user), filters, state.sort, state.page)
+    return ready_rows(key, make)
 
 
 def file_rows(
@@ -265,7 +299,8 @@ def file_rows(
     wanted = tuple(column.key for column in table.shown(state))
     rows = table.sorted(user, state)
     for begin in range(0, FILE_ROWS, CHUNK_ROWS):
-        chunk = table.read(rows[begin : begin + CHUNK_ROWS], wanted, user)
+        cut = rows[begin : begin + CHUNK_ROWS].values_list(*table.fields)
+        chunk = table.read(cut, wanted, user)
         for row in chunk:
             write(row)
         if len(chunk) < CHUNK_ROWS:

@@ -1,0 +1,188 @@
+"""Statements that pages ask again and again, made once: making one takes Django longer than asking.
+
+A statement is kept under a key that names everything it depends on: who asks, and for what. What
+changes with every question is not written into it but ``Given`` when it is asked. A statement that
+holds a time all the same is made anew each time, for that time would never pass.
+"""
+
+import json
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
+from copy import copy
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, NamedTuple
+
+from django.core.exceptions import EmptyResultSet
+from django.db import connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import (
+    BooleanField,
+    Count,
+    Expression,
+    F,
+    Field,
+    Func,
+    QuerySet,
+    Value,
+)
+from django.db.models.sql.compiler import SQLCompiler
+from django.utils.dateparse import parse_datetime
+
+from deployments.models import User
+
+Row = tuple[Any, ...]
+MOST_KEPT = 1024
+"""Some twenty kilobytes each."""
+_kept: dict[Hashable, "Statement"] = {}
+
+
+class Slot(NamedTuple):
+    """The place of a given value among the parameters."""
+
+    name: str
+    field: "Field[Any, Any]"
+    many: bool
+
+
+class Given(Expression):
+    """A value, or ``many``, that is put in under its name when the statement is asked."""
+
+    def __init__(
+        self, name: str, output_field: "Field[Any, Any]", *, many: bool = False
+    ) -> None:
+        super().__init__(output_field=output_field)
+        self.slot = Slot(name, output_field, many)
+
+    def as_sql(  # type: ignore[override]  # the slot becomes a value later
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper
+    ) -> tuple[str, tuple[Slot]]:
+        """A parameter alone."""
+        del compiler, connection
+        return "%s", (self.slot,)
+
+
+class AmongGiven(Func):
+    """Whether a column is one of the values given under a name, however many these are."""
+
+    template = "%(expressions)s)"
+    arg_joiner = " = ANY("
+    output_field = BooleanField()
+
+    def __init__(self, column: str, name: str, field: "Field[Any, Any]") -> None:
+        super().__init__(F(column), Given(name, field, many=True))
+
+    def as_sqlite(
+        self,
+        compiler: SQLCompiler,
+        connection: BaseDatabaseWrapper,
+        **_extra: Any,  # noqa: ANN401 - as Django has it
+    ) -> tuple[str, tuple[str | int, ...]]:
+        """The same for a database without arrays."""
+        among = " IN (SELECT value FROM json_each("
+        template = "%(expressions)s))"
+        return self.as_sql(compiler, connection, template=template, arg_joiner=among)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement as the database takes it, and what makes values of its rows.
+
+    The compiler has no connection: each thread has its own.
+    """
+
+    sql: str
+    parameters: tuple[Any, ...]
+    compiler: SQLCompiler
+    alias: str
+
+    def rows(self, **given: Any) -> list[Row]:  # noqa: ANN401 - as the columns are
+        """Ask it; values are those of a ``values_list``."""
+        compiler = copy(self.compiler)
+        compiler.connection = connections[self.alias]
+        found = compiler.results_iter(
+            results=[list(self.plain_rows(**given))], tuple_expected=True
+        )
+        return [tuple(row) for row in found]
+
+    def plain_rows(self, **given: Any) -> Sequence[Row]:  # noqa: ANN401 - as the columns are
+        """Ask it; values are as the driver gives them: sums may be decimals, ids may be texts."""
+        connection = connections[self.alias]
+        parameters = [
+            _given(one, given[one.name], connection) if isinstance(one, Slot) else one
+            for one in self.parameters
+        ]
+        with connection.cursor() as cursor:
+            cursor.execute(self.sql, parameters)
+            found: Sequence[Row] = cursor.fetchall()
+        return found
+
+
+def ready_rows(
+    key: Hashable,
+    make: Callable[[], QuerySet[Any, Any]],
+    **given: Any,  # noqa: ANN401 - as the columns are
+) -> list[Row]:
+    """The rows of a ``values_list`` that ``make`` makes, unless it is kept under the key already."""
+    statement = _statement(key, make)
+    return statement.rows(**given) if statement else []
+
+
+def ready_plain_rows(
+    key: Hashable,
+    make: Callable[[], QuerySet[Any, Any]],
+    **given: Any,  # noqa: ANN401 - as the columns are
+) -> Sequence[Row]:
+    """The same without conversion, which would cost more than the query where rows are many."""
+    statement = _statement(key, make)
+    return statement.plain_rows(**given) if statement else ()
+
+
+def count_of(rows: QuerySet[Any, Any]) -> QuerySet[Any, Any]:
+    """How many rows there are, as a ``values_list`` of one row and one column."""
+    alike = rows.order_by().annotate(alike=Value(1)).values("alike")
+    counted: QuerySet[Any, Any] = alike.annotate(number=Count("*"))
+    return counted.values_list("number")
+
+
+def asked_by(user: User) -> Hashable:
+    """What a statement may depend on of the person who asks."""
+    return user.pk, user.is_active, user.is_superuser
+
+
+def _statement(
+    key: Hashable, make: Callable[[], QuerySet[Any, Any]]
+) -> Statement | None:
+    """The statement; ``None`` where it cannot find anything."""
+    known = _kept.get(key)
+    if known is not None:
+        return known
+    rows = make()
+    compiler = rows.query.get_compiler(rows.db)
+    try:
+        sql, parameters = compiler.as_sql()
+    except EmptyResultSet:
+        return None
+    del compiler.connection
+    made = Statement(sql, tuple(parameters), compiler, rows.db)
+    if not any(map(_is_time, made.parameters)):
+        if len(_kept) >= MOST_KEPT:
+            _kept.clear()
+        _kept[key] = made
+    return made
+
+
+def _is_time(parameter: object) -> bool:
+    """Whether it is a time, which SQLite takes as text."""
+    if isinstance(parameter, str):
+        with suppress(ValueError):
+            return parse_datetime(parameter) is not None
+    return isinstance(parameter, date)
+
+
+def _given(slot: Slot, value: Any, connection: BaseDatabaseWrapper) -> Any:  # noqa: ANN401
+    if not slot.many:
+        return slot.field.get_db_prep_value(value, connection)
+    if connection.vendor == "postgresql":
+        return list(value)
+    return json.dumps([slot.field.get_db_prep_value(one, connection) for one in value])
