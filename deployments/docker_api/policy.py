@@ -21,6 +21,7 @@ DEVICE = re.compile(
     r"/dev/(davinci(_manager|\d{1,2})|devmm_svm|hisi_hdc|ummu|uburma|ascend_manager|"
     r"user_config|kfd|dri(/(card|renderD)\d{1,3})?|mem_units)"
 )
+BIND_TARGET = re.compile(r"(/[A-Za-z0-9._-]+)+:rw")
 CAPABILITIES = frozenset({"DAC_OVERRIDE", "IPC_LOCK", "SYS_NICE", "SYS_PTRACE"})
 SECURITY_OPTIONS = frozenset(
     {"no-new-privileges", "no-new-privileges:true", "seccomp=unconfined"}
@@ -47,9 +48,14 @@ LONGEST_COMMAND = 64 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContainerPolicy:
-    """What the host's cluster and platform allow beyond the floor: directories to mount from."""
+    """What the host's cluster and platform allow beyond the floor.
+
+    ``mount_roots`` are directories to mount from, ``log_roots`` those in which containers may have
+    writable directories that the engine makes.
+    """
 
     mount_roots: tuple[str, ...] = ()
+    log_roots: tuple[str, ...] = ()
 
 
 def check_container(
@@ -89,6 +95,8 @@ def _problems(
     yield from _floor(host_config)
     for mount in _objects(host_config, "Mounts"):
         yield from _mount(mount, policy)
+    for bind in _strings(host_config, "Binds"):
+        yield from _bind(bind, policy)
     yield from _ports(host_config)
 
 
@@ -182,6 +190,7 @@ _HOST_CONFIG: dict[str, Callable[[Json], bool]] = {
         ),
         _anything,
     ),
+    "Binds": lambda value: isinstance(value, list),
     "CapAdd": _capabilities,
     "CapDrop": lambda value: isinstance(value, list) and "ALL" in value,
     "SecurityOpt": lambda value: (
@@ -247,6 +256,24 @@ def _mount(mount: Mapping[str, Json], policy: ContainerPolicy) -> Iterator[Text]
         )
     elif source.endswith(".sock"):
         yield text("{source} is a socket", source=source)
+
+
+def _bind(bind: str, policy: ContainerPolicy) -> Iterator[Text]:
+    """A bind in the short form, which the engine makes when it is missing: below a log root only."""
+    source, _colon, rest = bind.partition(":")
+    below = any(
+        source != root and _inside(source, (root,)) for root in policy.log_roots
+    )
+    if (
+        not below
+        or _inside(source, CLOSED_ROOTS)
+        or BIND_TARGET.fullmatch(rest) is None
+    ):
+        yield text(
+            "Binds may not hold {bind}, which is no directory of log files below {roots}",
+            bind=repr(bind[:200]),
+            roots=", ".join(policy.log_roots) or text("none"),
+        )
 
 
 def _is_own_volume(mount: Mapping[str, Json], source: str) -> bool:

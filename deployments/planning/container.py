@@ -48,10 +48,22 @@ class Mount:
 class Volume:
     """A named volume, which the Docker Engine makes on its host when it is missing.
 
-    It holds what may be lost but is dear: compiled graphs, logs of the driver.
+    It holds what may be lost but is dear: compiled graphs and kernels.
     """
 
     name: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogDirectory:
+    """A host directory that one replica writes its log files into.
+
+    ``source`` is on the host, where the Docker Engine makes it when it is missing, and outlives the
+    container; ``target`` is the same directory inside.
+    """
+
+    source: str
     target: str
 
 
@@ -154,3 +166,4 @@ class ContainerSpec:
     init: bool = True
     volumes: tuple[Volume, ...] = ()
     secrets: tuple[SecretVariable, ...] = ()
+    log_directories: tuple[LogDirectory, ...] = ()

@@ -8,6 +8,7 @@ from deployments.planning.container import (
     ContainerSpec,
     HealthCheck,
     ImageReference,
+    LogDirectory,
     Mount,
     PortMapping,
     Volume,
@@ -18,6 +19,7 @@ from deployments.planning.engines.profile import VLLM_ASCEND
 from deployments.planning.plan import Role
 from deployments.planning.platforms.images import resolve, rewrite
 from deployments.planning.platforms.platform import ContainerNeeds, Placement
+from deployments.planning.plogs import PLOG_ENVIRONMENT, PRUNE, plog_directory
 from deployments.planning.readiness import READY_TIMEOUT, ready_deadline
 from deployments.planning.serve_command import Seat, serve_command
 from deployments.planning.sizes import MODELS_IN_CONTAINER, drafter_path
@@ -26,12 +28,6 @@ from deployments.planning.variables import address_of, interface_of, model_root_
 
 LONGEST_NAME = 63
 CACHE = "/var/cache/draftboard"
-PLOGS = "/root/ascend/log"
-PLOG_ENVIRONMENT = {
-    "ASCEND_HOST_LOG_FILE_NUM": "10",
-    "ASCEND_PROCESS_LOG_PATH": PLOGS,
-}
-"""CANN keeps that many files of 20 MB in each log directory and deletes the oldest: the quota."""
 PYTHON_PROBE = (
     "import urllib.request as u; u.urlopen('http://127.0.0.1:{port}/health', timeout=4)"
 )
@@ -74,7 +70,8 @@ def container_for(context: PlanContext, parts: Parts) -> ContainerSpec:
     return ContainerSpec(
         name=container_name(spec.name, spec.number, settings.role, parts.rank),
         image=image,
-        volumes=_volumes(context, parts, image),
+        volumes=_volumes(context, image),
+        log_directories=_log_directories(context, parts),
         secrets=key_variables(context, ENGINE_VARIABLE) if asks else (),
         command=serve_command(context, settings, parts.seat),
         environment=_environment(context, parts),
@@ -100,11 +97,13 @@ def container_for(context: PlanContext, parts: Parts) -> ContainerSpec:
 
 
 def _entrypoint(context: PlanContext, needs: ContainerNeeds) -> tuple[str, ...]:
-    """Clear that of the image, or append to its LD_LIBRARY_PATH and run the command."""
-    if needs.library_path is None or context.practice:
+    """Clear that of the image; on Ascend delete old logs, set the library path, run the command."""
+    if context.profile.engine != VLLM_ASCEND or context.practice:
         return ()
-    line = f'LD_LIBRARY_PATH="${{LD_LIBRARY_PATH:-}}:{needs.library_path}" exec "$@"'
-    return ("sh", "-c", line, "sh")
+    run = 'exec "$@"'
+    if needs.library_path is not None:
+        run = f'LD_LIBRARY_PATH="${{LD_LIBRARY_PATH:-}}:{needs.library_path}" {run}'
+    return ("sh", "-c", f"{PRUNE}; {run}", "sh")
 
 
 def _mounts(
@@ -124,10 +123,8 @@ def _mounts(
     return weights + needs.mounts
 
 
-def _volumes(
-    context: PlanContext, parts: Parts, image: ImageReference
-) -> tuple[Volume, ...]:
-    """A cache for each exact image, shared on its host; on Ascend the replica's plogs too.
+def _volumes(context: PlanContext, image: ImageReference) -> tuple[Volume, ...]:
+    """A cache for each exact image, shared on its host.
 
     Graphs and kernels of another image, or of one that is only known by its tag, never meet.
     """
@@ -135,13 +132,14 @@ def _volumes(
         return ()
     exact = image.digest or image.image_id or image.reference
     mark = hashlib.sha256(exact.encode()).hexdigest()[:16]
-    found = [Volume(name=f"draftboard-cache-{mark}", target=CACHE)]
-    if context.profile.engine == VLLM_ASCEND:
-        name = container_name(context.spec.name, 0, parts.settings.role, parts.rank)
-        found.append(
-            Volume(name=f"draftboard-plog-{name.replace('-r0-', '-')}", target=PLOGS)
-        )
-    return tuple(found)
+    return (Volume(name=f"draftboard-cache-{mark}", target=CACHE),)
+
+
+def _log_directories(context: PlanContext, parts: Parts) -> tuple[LogDirectory, ...]:
+    if context.practice or context.profile.engine != VLLM_ASCEND:
+        return ()
+    name = container_name(context.spec.name, 0, parts.settings.role, parts.rank)
+    return (plog_directory(context.settings.log_root, name),)
 
 
 def _environment(context: PlanContext, parts: Parts) -> tuple[tuple[str, str], ...]:

@@ -11,6 +11,7 @@ from deployments.planning.errors import PlanningError
 from deployments.planning.plan import Role
 from deployments.planning.platforms import find_platform
 from deployments.planning.platforms.devices import DEVICES_PER_HOST, device_memory
+from deployments.planning.plogs import read_log_root
 from deployments.planning.reading import read_document
 from deployments.planning.revision import (
     Goal,
@@ -21,7 +22,7 @@ from deployments.planning.revision import (
     Topology,
     Workload,
 )
-from deployments.planning.snapshot import ClusterSettings, HostSnapshot
+from deployments.planning.snapshot import LOG_ROOT, ClusterSettings, HostSnapshot
 from deployments.planning.text import text
 
 _STRICT = ConfigDict(extra="forbid")
@@ -110,6 +111,7 @@ class _Document:
     split_cards: bool = False
     image_rewrites: dict[str, str] = field(default_factory=dict)
     time_zone: str | None = None
+    log_root: str = LOG_ROOT
 
 
 def parse_deployment_spec(
@@ -157,6 +159,7 @@ def parse_deployment_spec(
         time_zone=read.time_zone,
         files_only=True,
         split_cards=read.split_cards,
+        log_root=read_log_root(read.log_root),
     )
     return spec, hosts, settings
 

@@ -291,7 +291,7 @@ def _drop_usual(replica: dict[str, Json]) -> None:
             del replica[name]
     container = replica["container"]
     if isinstance(container, dict):
-        for name in ("volumes", "secrets"):
+        for name in ("volumes", "secrets", "log_directories"):
             if not container[name]:
                 del container[name]
 

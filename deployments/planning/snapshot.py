@@ -6,6 +6,9 @@ from dataclasses import dataclass, replace
 from deployments.planning.canonical import digest_of
 from deployments.planning.documents import to_document
 
+LOG_ROOT = "/var/log/draftboard"
+"""Where replicas keep log files on a host unless the cluster says otherwise."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageSnapshot:
@@ -60,7 +63,8 @@ class ClusterSettings:
 
     ``image_rewrites`` are (prefix, replacement) pairs for air-gapped sites, the longest matching
     prefix first: ``vllm/vllm-openai`` -> ``registry.example/mirror/vllm-openai``. ``secrets`` are
-    (name, version) of stored secrets that the revision may name.
+    (name, version) of stored secrets that the revision may name. ``log_root`` is the directory on
+    every host below which replicas keep log files of their own.
     """
 
     image_rewrites: tuple[tuple[str, str], ...] = ()
@@ -69,3 +73,4 @@ class ClusterSettings:
     files_only: bool = False
     split_cards: bool = False
     secrets: tuple[tuple[str, int], ...] = ()
+    log_root: str = LOG_ROOT

@@ -7,7 +7,7 @@ from deployments.planning.canonical import Json
 from deployments.planning.plan import Role
 from deployments.planning.platforms.devices import device_memory
 from deployments.planning.revision import Limits, RevisionSpec, RoleSpec, Workload
-from deployments.planning.snapshot import HostSnapshot
+from deployments.planning.snapshot import LOG_ROOT, HostSnapshot
 
 
 def spec_document(
@@ -16,11 +16,12 @@ def spec_document(
     cluster: str | None = None,
     *,
     split_cards: bool = False,
+    log_root: str = LOG_ROOT,
 ) -> dict[str, Json]:
     """Write the spec; what was left to the planner is left out.
 
     ``cluster`` is ``team/cluster``; the fleet then repeats what the panel knows of its hosts, and
-    ``split_cards`` what the cluster allows, so that the same file plans without the panel.
+    ``split_cards`` and ``log_root`` what the cluster decides, so that the same file plans without the panel.
     """
     speculation = spec.speculation
     return _lean(
@@ -49,6 +50,7 @@ def spec_document(
             "api_key": spec.api_key,
             "environment": dict(spec.environment) or None,
             "split_cards": split_cards or None,
+            "log_root": None if log_root == LOG_ROOT else log_root,
         }
     )
 

@@ -61,6 +61,7 @@ _OWN_ROWS = frozenset(
         "command",
         "environment",
         "mounts",
+        "log_directories",
         "ports",
         "devices",
         "name",
@@ -90,6 +91,10 @@ def replica_settings(replica: PlannedReplica) -> dict[str, str]:
         access = text("read only") if mount.read_only else text("writable")
         found[text("mount {target}", target=mount.target)] = text(
             "{source}, {access}", source=mount.source, access=access
+        )
+    for directory in container.log_directories:
+        found[text("log files {target}", target=directory.target)] = text(
+            "{source}, writable, made when missing", source=directory.source
         )
     found.update((f"env {name}", value) for name, value in container.environment)
     for secret in container.secrets:

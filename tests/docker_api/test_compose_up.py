@@ -6,6 +6,7 @@ Real plans on a Docker Engine whose host has stand-in Ascend device nodes and dr
 import io
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tarfile
@@ -60,6 +61,7 @@ EXECUTOR = {
     DIGEST_LABEL: "sha256:ab",
     REPLICA_LABEL: "3",
 }
+ENDPOINTS = range(8000, 8300)
 SERVER = b"#!/bin/sh\nexec sleep 600\n"
 OF_ONE_CONTAINER = {
     *("Id", "Created", "State", "GraphDriver", "AppArmorProfile", "ProcessLabel"),
@@ -97,10 +99,31 @@ def models(tmp_path: Path) -> str:
     return str(tmp_path / "my models")
 
 
+def busy() -> tuple[int, ...]:
+    """Ports of endpoints that something else on this machine holds."""
+    return tuple(port for port in ENDPOINTS if not _is_free(port))
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind(("", port))
+        except OSError:
+            return False
+    return True
+
+
+def logs_of(models: str) -> str:
+    """A directory of log files beside that of the weights; nobody makes it."""
+    return str(Path(models).with_name("logs"))
+
+
 def _flash(models: str) -> Plan:
     return plan(
         combined("deepseek-ai/DeepSeek-V4-Flash", "a3-01"),
-        a3("a3-01", model_root=models),
+        a3("a3-01", model_root=models, taken_ports=busy()),
+        log_root=logs_of(models),
     )
 
 
@@ -113,9 +136,15 @@ def _glm(models: str) -> Plan:
         engine="vllm-ascend==0.23.0",
     )
     hosts = [
-        a3(f"a3-0{number}", f"10.0.0.{number}", model_root=models) for number in (1, 2)
+        a3(
+            f"a3-0{number}",
+            f"10.0.0.{number}",
+            model_root=models,
+            taken_ports=busy(),
+        )
+        for number in (1, 2)
     ]
-    return plan(spec, *hosts, time_zone="Asia/Shanghai")
+    return plan(spec, *hosts, time_zone="Asia/Shanghai", log_root=logs_of(models))
 
 
 def _kimi(models: str) -> Plan:
@@ -126,19 +155,27 @@ def _kimi(models: str) -> Plan:
         speculation=SpeculationChoice(method="eagle3"),
     )
     hosts = [
-        a3(f"a3-0{number}", f"10.0.0.{number}", model_root=models) for number in (1, 2)
+        a3(
+            f"a3-0{number}",
+            f"10.0.0.{number}",
+            model_root=models,
+            taken_ports=busy(),
+        )
+        for number in (1, 2)
     ]
-    return plan(spec, *hosts)
+    return plan(spec, *hosts, log_root=logs_of(models))
 
 
 def _llama(models: str) -> Plan:
     spec = combined("meta-llama/Llama-3.1-8B-Instruct", "gpu-1")
-    return plan(spec, gpu(model_root=models))
+    return plan(spec, gpu(model_root=models, taken_ports=busy()))
 
 
 def _practice(models: str) -> Plan:
     del models
-    return plan(combined("Qwen/Qwen3-32B", "local", image=PRACTICE), cpu())
+    return plan(
+        combined("Qwen/Qwen3-32B", "local", image=PRACTICE), cpu(taken_ports=busy())
+    )
 
 
 @pytest.mark.parametrize("make", [_flash, _glm, _kimi, _practice])
@@ -194,13 +231,19 @@ def test_compose_and_the_panel_create_the_same_container_with_gpus(
     assert _compared(by_panel) == _compared(by_compose)
 
 
-def test_ascend_container_reaches_its_own_device_nodes_only(
+def test_ascend_container_reaches_its_own_device_nodes_and_logs_only(
     host: Engine, models: str
 ) -> None:
-    """On a host of sixteen dies, the container of the last ones has those, writable."""
+    """On a host of sixteen dies, the container of the last ones has those, writable; the host keeps its plogs."""
     made = plan(
         combined("Qwen/Qwen3-8B", "a3-01"),
-        a3("a3-01", model_root=models, taken_devices=tuple(range(8))),
+        a3(
+            "a3-01",
+            model_root=models,
+            taken_devices=tuple(range(8)),
+            taken_ports=busy(),
+        ),
+        log_root=logs_of(models),
     )
     replica = made.replicas[0]
     assert replica.devices[0] == 8
@@ -219,6 +262,12 @@ def test_ascend_container_reaches_its_own_device_nodes_only(
             host, container, "sh", "-c", "echo x > /dev/davinci8 && echo fine"
         )
         assert written.strip() == "fine"
+        (logs,) = replica.container.log_directories
+        plog = f"{logs.target}/debug/plog/plog-1_2.log"
+        _run_inside(
+            host, container, "sh", "-c", f"mkdir -p {plog[:-12]} && echo a > {plog}"
+        )
+        assert Path(plog.replace(logs.target, logs.source)).read_text() == "a\n"
     finally:
         _remove(host, container)
 
@@ -241,7 +290,7 @@ def _prepare(host: Engine, spec: ContainerSpec, models: str) -> str:
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as archive:
         archive.add(Path(busybox).resolve(), "bin/busybox")
-        for name in ("ls", "sh", "sleep"):
+        for name in ("ls", "mkdir", "rm", "sh", "sleep", "tail"):
             link = tarfile.TarInfo(f"bin/{name}")
             link.type, link.linkname = tarfile.SYMTYPE, "busybox"
             archive.addfile(link)
@@ -277,7 +326,7 @@ def _create(host: Engine, spec: ContainerSpec, image_id: str, models: str) -> st
         spec,
         image_id=image_id,
         labels=EXECUTOR,
-        policy=ContainerPolicy(mount_roots=roots),
+        policy=ContainerPolicy(mount_roots=roots, log_roots=(logs_of(models),)),
     )
 
 

@@ -13,6 +13,7 @@ from deployments.planning.container import (
     DeviceNode,
     DeviceRequest,
     ImageReference,
+    LogDirectory,
     Mount,
     NetworkMode,
     PortMapping,
@@ -20,7 +21,10 @@ from deployments.planning.container import (
 from deployments.planning.launch.engine_api import create_body
 from deployments.planning.platforms.ascend import DRIVER_MOUNTS, MANAGEMENT_NODES
 
-POLICY = ContainerPolicy(mount_roots=("/data/models", *DRIVER_MOUNTS))
+POLICY = ContainerPolicy(
+    mount_roots=("/data/models", *DRIVER_MOUNTS), log_roots=("/var/log/draftboard",)
+)
+LOGS = LogDirectory(source="/var/log/draftboard/chat/0", target="/root/ascend/log")
 SPEC = ContainerSpec(
     name="chat-r1-combined-0",
     image=ImageReference(reference="vllm/vllm-openai:v0.32.0"),
@@ -44,6 +48,7 @@ def check(spec: ContainerSpec, change: Callable[[Any], None] | None = None) -> N
         {"network_mode": NetworkMode.HOST, "ports": ()},
         {"cap_add": ("SYS_NICE",), "memory_lock": True},
         {"runtime": "nvidia"},
+        {"log_directories": (LOGS,)},
         {
             "device_requests": (
                 DeviceRequest(
@@ -90,6 +95,17 @@ def test_what_platforms_need_is_allowed(changes: dict[str, Any]) -> None:
         (
             {"mounts": (Mount(source="/data/models/docker.sock", target="/x"),)},
             "is a socket",
+        ),
+        *(
+            ({"log_directories": (replace(LOGS, source=source),)}, "Binds may not hold")
+            for source in (
+                *("/var/log/draftboard", "/var/log", "/", "/data/models/a", "logs"),
+                *("/var/log/draftboard/../x", "/var/log/draftboard/a:/etc"),
+            )
+        ),
+        *(
+            ({"log_directories": (replace(LOGS, target=target),)}, "Binds may not hold")
+            for target in ("/root/ascend/log:rw,z", "", "log")
         ),
         (
             {"devices": (DeviceNode(host_path="/dev/sda", container_path="/dev/sda"),)},

@@ -102,6 +102,14 @@ def test_compose_file_reads_back_as_the_container(spec: ContainerSpec) -> None:
     ] + [
         {"type": "volume", "source": one.name, "target": one.target}
         for one in spec.volumes
+    ] + [
+        {
+            "type": "bind",
+            "source": one.source,
+            "target": one.target,
+            "bind": {"create_host_path": True},
+        }
+        for one in spec.log_directories
     ]
     assert service["shm_size"] == spec.shm_size_bytes
     assert service["network_mode"] == spec.network_mode.value
@@ -271,7 +279,9 @@ def test_engine_api_body_is_the_same_container(spec: ContainerSpec) -> None:
     assert body["Entrypoint"] == list(entrypoint_of(spec))
     assert labels["draftboard.digest"] == "sha256:x"
     assert labels["draftboard.role"] == dict(spec.labels)["draftboard.role"]
-    assert "Binds" not in host
+    assert host["Binds"] == [
+        f"{one.source}:{one.target}:rw" for one in spec.log_directories
+    ]
     mounts = host["Mounts"]
     assert isinstance(mounts, list)
     for mount in mounts:

@@ -114,7 +114,16 @@ def _volumes(spec: ContainerSpec) -> list[Json]:
         {"type": "volume", "source": one.name, "target": one.target}
         for one in spec.volumes
     ]
-    return binds + named
+    made: list[Json] = [
+        {
+            "type": "bind",
+            "source": one.source,
+            "target": one.target,
+            "bind": {"create_host_path": True},
+        }
+        for one in spec.log_directories
+    ]
+    return binds + named + made
 
 
 def _ports(spec: ContainerSpec) -> list[Json]:

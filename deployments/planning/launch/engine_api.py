@@ -7,6 +7,7 @@ from deployments.planning.container import ContainerSpec, HealthCheck
 from deployments.planning.launch.meaning import (
     NANOSECONDS,
     PROPAGATION,
+    bind_of,
     capability,
     entrypoint_of,
     environment_of,
@@ -23,8 +24,8 @@ def create_body(
     """Return the exact body; ``labels`` are added to those of the plan (the executor's own).
 
     ``secrets`` are the values of the plan's secret variables, by variable.
-    Binds are never used: a Mount fails when its source is missing instead of making an empty
-    directory. Checked against the Engine API 1.41 and later.
+    Binds are used for log directories only: a Mount fails when its source is missing instead of
+    making an empty directory. Checked against the Engine API 1.41 and later.
     """
     named = {**dict(spec.labels), **(labels or {})}
     body: dict[str, Json] = {
@@ -65,6 +66,7 @@ def _host_config(spec: ContainerSpec) -> dict[str, Json]:
         "AutoRemove": False,
         "RestartPolicy": {"Name": spec.restart},
         "Mounts": _mounts(spec),
+        "Binds": [bind_of(one) for one in spec.log_directories],
         "Devices": [
             {
                 "PathOnHost": node.host_path,

@@ -1,6 +1,11 @@
 """What a ContainerSpec means, where a rendering could read it two ways."""
 
-from deployments.planning.container import ContainerSpec, NetworkMode, PortMapping
+from deployments.planning.container import (
+    ContainerSpec,
+    LogDirectory,
+    NetworkMode,
+    PortMapping,
+)
 
 NANOSECONDS = 1_000_000_000
 PROPAGATION = "rprivate"
@@ -18,6 +23,11 @@ def environment_of(spec: ContainerSpec) -> tuple[tuple[str, str], ...]:
 def published_ports(spec: ContainerSpec) -> tuple[PortMapping, ...]:
     """Return the ports to publish: none in the host's network, where they are open already."""
     return () if spec.network_mode is NetworkMode.HOST else spec.ports
+
+
+def bind_of(directory: LogDirectory) -> str:
+    """Return the spelling that makes the directory on the host with every Docker Engine."""
+    return f"{directory.source}:{directory.target}:rw"
 
 
 def image_of(spec: ContainerSpec) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from deployments.planning.container import ContainerSpec, HealthCheck
 from deployments.planning.launch.meaning import (
+    bind_of,
     entrypoint_of,
     environment_of,
     image_of,
@@ -145,6 +146,8 @@ def _places(spec: ContainerSpec) -> Iterator[tuple[str, ...]]:
     for volume in spec.volumes:
         text = f"type=volume,source={volume.name},target={volume.target}"
         yield ("--mount", shell_word(text))
+    for directory in spec.log_directories:
+        yield ("--volume", shell_word(bind_of(directory)))
     for port in published_ports(spec):
         text = f"{port.host_address}:{port.host}:{port.container}"
         yield ("--publish", shell_word(text))

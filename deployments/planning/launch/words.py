@@ -12,3 +12,5 @@ def spec_texts(spec: ContainerSpec) -> Iterator[str]:
         yield value
     for mount in spec.mounts:
         yield mount.source
+    for directory in spec.log_directories:
+        yield directory.source
