@@ -1,10 +1,13 @@
 """Who may do what: roles of a person in a team, and the rows they may see."""
 
 import uuid
+from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
+from django.db.models import QuerySet
 
 from deployments.models import RoleGrant, Team, TeamRole, User
+from deployments.selectors.ready_rows import asked_by, ready_rows
 
 
 def roles_in(user: User | AnonymousUser, team: Team) -> frozenset[TeamRole]:
@@ -33,5 +36,10 @@ def teams_with_role(user: User, role: TeamRole) -> list[Team]:
 
 def team_ids_with_role(user: User, role: TeamRole) -> frozenset[uuid.UUID]:
     """The ids of those teams, for lists whose rows name their team by its id."""
-    granted = RoleGrant.objects.filter(membership__user=user, role=role)
-    return frozenset(granted.values_list("membership__team", flat=True))
+
+    def granted() -> QuerySet[RoleGrant, Any]:
+        rows = RoleGrant.objects.filter(membership__user=user, role=role)
+        return rows.values_list("membership__team")
+
+    key = ("teams with role", asked_by(user), role)
+    return frozenset(team for (team,) in ready_rows(key, granted))

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as now_gettext
 from django.utils.translation import gettext_lazy as _
 
 from deployments.models import Checkpoint, Drafter, TableKey, TargetModel, User
-from deployments.selectors.ready_rows import AmongGiven, Row, ready_rows
+from deployments.selectors.ready_rows import AmongGiven, Row, asked_by, ready_rows
 from deployments.selectors.tables.addresses import address_of
 from deployments.selectors.tables.choices import Choices
 from deployments.selectors.tables.columns import (
@@ -40,9 +40,12 @@ FIELDS = (
 
 
 def _families(user: User) -> Choices:
-    names = TargetModel.objects.for_user(user).order_by("family")
-    found = names.values_list("family", flat=True).distinct()
-    return [("", _("All families")), *((name, name) for name in found)]
+    def named() -> Rows:
+        rows = TargetModel.objects.for_user(user).order_by("family")
+        return rows.values_list("family").distinct()
+
+    found = ready_rows(("names of families", asked_by(user)), named)
+    return [("", _("All families")), *((name, name) for (name,) in found)]
 
 
 def _of_family(rows: Rows, value: str, user: User) -> Rows:

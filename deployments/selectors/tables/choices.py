@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from deployments.models import Cluster, User
 from deployments.planning.methods import FACTS, Method
+from deployments.selectors.ready_rows import asked_by, ready_rows
 from deployments.selectors.tables.columns import Filter, Rows
 from deployments.selectors.texts import say
 
@@ -20,7 +21,10 @@ def cluster_filter(path: str) -> Filter:
     """Rows of one cluster, by its id; ``path`` leads from the row to it."""
 
     def choices(user: User) -> Choices:
-        rows = Cluster.objects.for_user(user).values_list("pk", "name")
+        def named() -> Rows:
+            return Cluster.objects.for_user(user).values_list("pk", "name")
+
+        rows = ready_rows(("names of clusters", asked_by(user)), named)
         return [("", _("All clusters")), *((str(pk), name) for pk, name in rows)]
 
     def keep(rows: Rows, value: str, user: User) -> Rows:

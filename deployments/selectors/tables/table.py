@@ -1,10 +1,11 @@
 """The one machinery of all tables: state from the address, rows of a page, rows of a file."""
 
 import math
+import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
 from django.db.models import Case, F
@@ -180,6 +181,14 @@ class SortLink:
         }.get(self.direction, "")
 
 
+class KeptView(NamedTuple):
+    """A view of the table that the person keeps; ``query`` is its address."""
+
+    pk: uuid.UUID
+    name: str
+    query: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TablePage:
     """One page of a table with everything that its template shows."""
@@ -189,7 +198,7 @@ class TablePage:
     columns: tuple[Column, ...]
     rows: tuple[TableRow, ...]
     total: int
-    views: tuple[SavedView, ...] = ()
+    views: tuple[KeptView, ...] = ()
 
     @property
     def pages(self) -> int:
@@ -257,7 +266,7 @@ def table_page(user: User, table: Table, state: TableState) -> TablePage:
         columns=table.shown(state),
         rows=tuple(page_rows(user, table, state)) if total else (),
         total=total,
-        views=tuple(SavedView.objects.filter(user=user, table=table.key)),
+        views=_views(user, table),
     )
 
 
@@ -271,6 +280,15 @@ def page_rows(user: User, table: Table, state: TableState) -> list[TableRow]:
 
     wanted = tuple(column.key for column in table.shown(state))
     return table.read(_found("rows", user, table, state, cut), wanted, user)
+
+
+def _views(user: User, table: Table) -> tuple[KeptView, ...]:
+    def kept() -> Rows:
+        rows = SavedView.objects.filter(user=user, table=table.key)
+        return rows.values_list(*KeptView._fields)
+
+    found = ready_rows(("views", table.key, asked_by(user)), kept)
+    return tuple(map(KeptView._make, found))
 
 
 def _total(user: User, table: Table, state: TableState) -> int:
