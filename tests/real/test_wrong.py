@@ -30,6 +30,72 @@ WORDS = (
     "--enable-auto-tool-choice",
     "--no-max-num-seqs",
 )
+VALUES = (
+    "--max-num-seqs many",
+    "--max-num-seqs 1.5",
+    "--max-num-seqs 1k",
+    "--dtype bf17",
+    "--dtype bf16",
+    "--dtype BFloat16",
+    "--kv-cache-dtype fp9",
+    "--kv-cache-dtype FP8",
+    "--gpu-memory-utilization 90%",
+    "--gpu-memory-utilization 0,9",
+    "--enforce-eager true",
+    "--enforce-eager=true",
+    "--no-enable-prefix-caching false",
+    "--disable-log-stats=true",
+    "--headless=true",
+    "--max-model-len 1.5K",
+    "--max-model-len 32kb",
+    "--max-num-batched-tokens auto",
+    "--port abc",
+    "--seed one",
+    "--scheduling-policy fifo",
+    "--runner generation",
+    "--performance-mode fast",
+    "--logprobs-mode logits",
+    "--mamba-ssm-cache-dtype fp32",
+    "--uvicorn-log-level INFO",
+    "--all2all-backend DeepEP",
+    "--max-lora-rank 17",
+    "--chat-template-content-format xml",
+    "--cudagraph-capture-sizes 1,2,4",
+    "--cudagraph-capture-sizes '[1,2,4]'",
+    "--override-generation-config temperature=0.6",
+    "--limit-mm-per-prompt image=5",
+    "--allowed-origins '*'",
+    "--default-chat-template-kwargs '{\"enable_thinking\": False}'",
+    "--compilation-config 3",
+    "--compilation-config.cudagraph_mode FULLY",
+    "--compilation-config '{\"mode\": 7}'",
+    "--compilation-config '{\"level\": 3}'",
+    "--compilation-config '{\"cudagraph_capture_size\": [1]}'",
+    '--compilation-config \'{"cudagraph_capture_sizes": "1,2"}\'',
+    '--compilation-config \'{"pass_config": {"fuse_all": true}}\'',
+    "-cc.modes=3",
+    '--kv-transfer-config \'{"kv_connector": "NixlConnector", "kv_rol": "kv_both"}\'',
+    '--kv-transfer-config \'{"kv_connector": "NixlConnector", "kv_role": "both"}\'',
+    '--kv-transfer-config \'{"kv_connector": "NixlConnector", "kv_role": "kv_both", "kv_port": "abc"}\'',
+    '--kv-events-config \'{"publisher": "x"}\'',
+    '--structured-outputs-config \'{"backend": "foo"}\'',
+    "--eplb-config '{\"windw_size\": 10}'",
+)
+RIGHT = (
+    "--max-model-len 32k --max-num-batched-tokens 8k",
+    "--max-model-len 1.5k",
+    "--max-model-len auto",
+    "--max-num-seqs 1_000",
+    "--moe-backend Flashinfer-Trtllm",
+    '--compilation-config \'{"cudagraph_mode": "full", "cudagraph_capture_sizes": ["1", "2"]}\'',
+    "--structured-outputs-config.backend outlines",
+    "-O3",
+    '--kv-transfer-config \'{"kv_connector": "NixlConnector", "kv_role": "kv_both", "kv_port": "20001"}\'',
+    (
+        '--kv-transfer-config \'{"kv_connector": "OffloadingConnector", "kv_role": "kv_both",'
+        ' "kv_connector_extra_config": {"cpu_bytes_to_use": 80m}}\''
+    ),
+)
 CONFIGS: tuple[dict[str, Any], ...] = (
     {**NGRAM, "num_speculative_tokens": 0},
     {**NGRAM, "num_speculative_tokens": -1},
@@ -63,7 +129,7 @@ def _errors(words: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("words", WORDS)
+@pytest.mark.parametrize("words", [*WORDS, *VALUES])
 def test_wrong_arguments_are_refused_by_both(engine: RealEngine, words: str) -> None:
     """By the parser, and by a finding."""
     assert engine.refusal(["serve", MODEL, *shlex.split(words)]) is not None
@@ -93,6 +159,16 @@ def test_the_same_without_the_mistake_is_taken_by_both(engine: RealEngine) -> No
     assert _errors(words) == []
 
 
-def test_there_are_thirty() -> None:
+@pytest.mark.parametrize("words", RIGHT)
+def test_odd_values_that_are_right_are_taken_by_both(
+    engine: RealEngine, words: str
+) -> None:
+    """What looks wrong and is not."""
+    assert engine.refusal(["serve", MODEL, *shlex.split(words)]) is None
+    assert _errors(words) == []
+
+
+def test_there_are_thirty_of_each() -> None:
     """As many as were promised."""
     assert len(WORDS) + len(CONFIGS) >= 30
+    assert len(VALUES) >= 30

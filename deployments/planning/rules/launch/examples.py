@@ -14,7 +14,7 @@ from deployments.planning.rules.launch.lint import LintReport, lint
 from deployments.planning.rules.launch.settings import LintSettings
 
 PACKAGE = "deployments.planning.rules.launch"
-FILES = ("text", "config", "flags", "apart", "surroundings", "values")
+FILES = ("text", "config", "flags", "apart", "surroundings", "values", "flag_values")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Callable, Iterator
 
-from deployments.planning.engines.profile import VLLM, EngineProfile
+from deployments.planning.engines.profile import EngineProfile
 from deployments.planning.importing.arguments import Argument
 from deployments.planning.importing.flag_table import (
     OLD_NAMES,
@@ -46,9 +46,6 @@ OMNI = frozenset(
     ]
 )
 """Flags of the package vllm-omni (vllm-project/recipes, 2026-08-21)."""
-
-SHORT_TYPES = {"fp16": "float16", "bf16": "bfloat16", "fp32": "float32"}
-"""Words for number formats that people write, and those that --dtype takes."""
 
 MISPRINTED = {"--tool-call-parser-plugin": "--tool-parser-plugin"}
 """Flags of published recipes that no version has, and what they mean."""
@@ -239,48 +236,6 @@ def repeated(view: LaunchView) -> Iterator[Hit]:
 
 
 @RuleCard(
-    code="CHOICE_UNKNOWN",
-    category="unknown-flag",
-    severity=Severity.ERROR,
-    summary=text("A flag takes one of a few words, and this is none of them."),
-    fix=text("Use one of the words that the message names."),
-    source=SOURCES,
-    versions=text("by the profile of each version"),
-)
-def unknown_choice(view: LaunchView) -> Iterator[Hit]:
-    """Fires on a value outside the choices of the judged version."""
-    profile = view.engine.profile or (None if view.engine.old else view.engine.newest)
-    if profile is None or view.ascend or profile.engine != VLLM:
-        return
-    for argument in view.launch.arguments.flags:
-        flag = profile.flag(argument.name)
-        value = view.launch.value(argument.name)
-        if (
-            flag is None
-            or not flag.choices
-            or value is None
-            or "$" in value
-            or flag.many
-        ):
-            continue
-        if view.engine.version is None or value in flag.choices:
-            continue
-        near = difflib.get_close_matches(
-            SHORT_TYPES.get(value, value), flag.choices, n=1, cutoff=0.7
-        )
-        if near:
-            yield Hit(
-                message=text(
-                    "{flag} does not take {value}.", flag=argument.name, value=value
-                ),
-                fix=text("Did you mean {near}?", near=near[0]),
-                evidence=value,
-                start=argument.start,
-                edits=(set_flag(argument.name, near[0]),),
-            )
-
-
-@RuleCard(
     code="FLAG_AND_VALUE_IN_ONE_WORD",
     category="quoting",
     severity=Severity.ERROR,
@@ -315,5 +270,4 @@ FLAG_RULES: tuple[LaunchRule, ...] = (
     flag_by_version,
     without_value,
     repeated,
-    unknown_choice,
 )

@@ -19,6 +19,8 @@ from deployments.planning.rules.launch.drafter import DRAFTER_RULES
 from deployments.planning.rules.launch.environment import ENVIRONMENT_RULES
 from deployments.planning.rules.launch.families import last_part
 from deployments.planning.rules.launch.fixer import correction_of
+from deployments.planning.rules.launch.flag_values import FLAG_VALUE_RULES
+from deployments.planning.rules.launch.flag_words import FLAG_WORD_RULES
 from deployments.planning.rules.launch.flags import FLAG_RULES
 from deployments.planning.rules.launch.graph import GRAPH_RULES
 from deployments.planning.rules.launch.graph_defects import GRAPH_DEFECT_RULES
@@ -32,6 +34,7 @@ from deployments.planning.rules.launch.lower_bound import (
     releases_from,
 )
 from deployments.planning.rules.launch.method import METHOD_RULES
+from deployments.planning.rules.launch.object_values import OBJECT_VALUE_RULES
 from deployments.planning.rules.launch.observation import (
     BENCHMARK_CARDS,
     OBSERVATION_RULES,
@@ -69,6 +72,9 @@ from deployments.planning.rules.launch.view import LaunchView
 RULES: tuple[LaunchRule, ...] = (
     *QUOTING_RULES,
     *FLAG_RULES,
+    *FLAG_VALUE_RULES,
+    *FLAG_WORD_RULES,
+    *OBJECT_VALUE_RULES,
     *OLD_FLAG_RULES,
     *KEY_RULES,
     *KEY_VALUE_RULES,
