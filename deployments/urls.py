@@ -232,6 +232,7 @@ urlpatterns: list[URLPattern] = [
     path("releases/<uuid:pk>/progress/", releases.progress, name="release-progress"),
     path("releases/<uuid:pk>/tail/", logs.release_tail, name="release-tail"),
     path("releases/<uuid:pk>/cancel/", releases.cancel, name="release-cancel"),
+    path("releases/<uuid:pk>/again/", releases.again, name="release-again"),
     path("releases/<uuid:pk>/stop/", releases.stop, name="release-stop"),
     path("releases/<uuid:pk>/remove/", releases.remove, name="release-remove"),
 ]

@@ -22,7 +22,8 @@ app.conf.beat_schedule = {
     for name, seconds in (
         ("sweep_commands", 5),
         ("poll_logs", 5),
-        ("observe_hosts", 15),
+        ("observe_hosts", 12),
+        ("watch_hosts", 5),
         ("test_connections", 15),
         ("poll_log_tails", 2),
         ("roll_up", 30),

@@ -15,6 +15,12 @@ from deployments.planning.launch.engine_api import create_body
 from deployments.planning.text import text
 
 RUNNING_STATES = frozenset({"running", "paused", "restarting"})
+CHANGEABLE = (
+    "BlkioWeight", "CpuPeriod", "CpuQuota", "CpuShares", "CpusetCpus", "CpusetMems", "Memory",
+    "MemoryReservation", "MemorySwap", "NanoCpus", "PidsLimit", "RestartPolicy",
+)  # fmt: skip
+"""What ``docker update`` changes of a container that exists (Engine API 1.41 to 1.51)."""
+NO_RESTART = frozenset({"", "no"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +28,8 @@ class ContainerFacts:
     """One container as the engine describes it.
 
     ``started_at`` is the engine's own text, which names a run together with ``container_id``.
-    ``exit_code`` is ``None`` while it runs. ``error`` is why the last start failed.
+    ``exit_code`` is ``None`` while it runs. ``error`` is why the last start failed. ``settings`` are
+    those of ``CHANGEABLE`` that are set, as (name, value), and ``networks`` those it is connected to.
     """
 
     container_id: str
@@ -37,6 +44,8 @@ class ContainerFacts:
     health: str | None
     stop_signal: str
     labels: Mapping[str, str]
+    settings: tuple[tuple[str, str], ...] = ()
+    networks: tuple[str, ...] = ()
 
     @property
     def running(self) -> bool:
@@ -156,6 +165,31 @@ def remove_container(engine: Engine, name_or_id: str) -> None:
         return
 
 
+def rename_container(engine: Engine, name_or_id: str, name: str) -> None:
+    """Give a container another name; it keeps its id.
+
+    Raises:
+        NameTakenError: another container has the new name.
+        DockerApiError: the engine does not answer or answers another error.
+    """
+    act = text("rename the container {container}", container=name_or_id)
+    path = f"/containers/{name_or_id}/rename"
+    engine.call("POST", path, act=act, params={"name": name})
+
+
+def changeable_settings(host_config: Mapping[str, Json]) -> tuple[tuple[str, str], ...]:
+    """Those of ``CHANGEABLE`` that a host configuration, asked for or inspected, sets."""
+    found = []
+    for name in CHANGEABLE:
+        value = host_config.get(name)
+        if name == "RestartPolicy":
+            policy = string(as_object(value), "Name")
+            value = None if policy in NO_RESTART else policy
+        if value:
+            found.append((name, str(value)))
+    return tuple(found)
+
+
 def list_containers(
     engine: Engine, *, label: str | None = None
 ) -> tuple[ListedContainer, ...]:
@@ -187,6 +221,7 @@ def _listed(row: Mapping[str, Json]) -> ListedContainer:
 
 def _facts(row: Mapping[str, Json]) -> ContainerFacts:
     state, config = as_object(row.get("State")), as_object(row.get("Config"))
+    networks = as_object(as_object(row.get("NetworkSettings")).get("Networks"))
     status, exit_code = string(state, "Status"), state.get("ExitCode")
     ended = status not in RUNNING_STATES and isinstance(exit_code, int)
     return ContainerFacts(
@@ -202,4 +237,6 @@ def _facts(row: Mapping[str, Json]) -> ContainerFacts:
         health=string(as_object(state.get("Health")), "Status") or None,
         stop_signal=string(config, "StopSignal") or "SIGTERM",
         labels=text_map(config, "Labels"),
+        settings=changeable_settings(as_object(row.get("HostConfig"))),
+        networks=tuple(sorted(networks)),
     )

@@ -69,7 +69,8 @@ class Host(Row):
 
     ``docker_address`` is a Docker Engine address such as ``unix:///var/run/docker.sock``;
     ``docker_engine_id`` is what that engine called itself first, and another answer is refused.
-    ``clock_offset_ms`` is the host's clock less the panel's. ``None`` is unknown.
+    ``clock_offset_ms`` is the host's clock less the panel's. ``None`` is unknown. ``strangers`` are
+    (name, state) of containers that carry the panel's label and are in none of its records.
     """
 
     TEAM_PATH = "cluster__team"
@@ -93,6 +94,7 @@ class Host(Row):
     clock_offset_ms = models.IntegerField(null=True, blank=True)
     images = models.JSONField(default=list, blank=True)
     used_ports = models.JSONField(default=list, blank=True)
+    strangers = models.JSONField(default=list, blank=True)
 
     objects = ScopedQuerySet.as_manager()
 

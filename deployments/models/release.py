@@ -3,7 +3,7 @@
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext
+from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from deployments.models.approval import ApprovalRequest
@@ -133,6 +133,18 @@ class ReplicaState(models.TextChoices):
     UNKNOWN = "unknown", _("Unknown")
 
 
+class DriftKind(models.TextChoices):
+    """How a container differs from what its release says of it."""
+
+    STOPPED = "stopped", _("Not running")
+    REMOVED = "removed", _("Removed")
+    REPLACED = "replaced", pgettext_lazy("of a container", "Replaced")
+    RENAMED = "renamed", _("Renamed")
+    CHANGED = "changed", pgettext_lazy("of a container", "Changed")
+    PAUSED = "paused", _("Paused")
+    STARTED = "started", _("Running, though it ended")
+
+
 STOPPED = "stopped"
 _ENDED_BY_REQUEST = (
     ReleaseState.STOPPING,
@@ -144,7 +156,11 @@ _ASKED_TO = (0, 137, 143)
 
 
 class Replica(Row):
-    """One container of a release on one host."""
+    """One container of a release on one host.
+
+    ``drift`` is how it was last seen to differ from what the release says, empty for not at all;
+    ``drift_text`` says it in a sentence, ``drift_action`` what a person does about it.
+    """
 
     TEAM_PATH = "release__deployment__cluster__team"
 
@@ -166,17 +182,33 @@ class Replica(Row):
     ready = models.BooleanField(default=False)
     verified_method = models.CharField(max_length=24, blank=True, default="")
     verified_num_speculative_tokens = models.PositiveIntegerField(null=True, blank=True)
+    drift = models.CharField(
+        max_length=10, choices=DriftKind.choices, blank=True, default=""
+    )
+    drift_text = SentenceField(blank=True, default="")
+    drift_action = SentenceField(blank=True, default="")
+    drift_since = models.DateTimeField(null=True, blank=True)
 
     objects = ScopedQuerySet.as_manager()
 
     class Meta:
         ordering = ["release", "role", "rank"]
+        indexes = [
+            models.Index(
+                fields=["release"], condition=~Q(drift=""), name="replica_drifted"
+            )
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=["release", "role", "rank"], name="replica_once"
             ),
             models.CheckConstraint(
                 name="replica_state_known", condition=Q(state__in=ReplicaState.values)
+            ),
+            models.CheckConstraint(
+                name="replica_drift_is_said",
+                condition=Q(drift="", drift_since__isnull=True)
+                | Q(drift__in=DriftKind.values, drift_since__isnull=False),
             ),
         ]
 

@@ -20,6 +20,12 @@ from deployments.models import (
 from deployments.models.scope import ScopedQuerySet
 from deployments.planning.plan import Plan, PlannedReplica, Role
 from deployments.selectors.access import has_role
+from deployments.selectors.earlier_releases import (
+    NOTHING_AGAIN,
+    Repeats,
+    recent_releases,
+    repeats_of,
+)
 from deployments.selectors.releases import STOPPABLE, planned_replica, readable_plan
 from deployments.selectors.standings import silent_since
 
@@ -58,6 +64,12 @@ class DeploymentPage:
     endpoint: Endpoint | None
     may_operate: bool
     revision: Revision | None
+    repeats: Repeats
+
+    @property
+    def drifted(self) -> tuple[Replica, ...]:
+        """Replicas of the shown release that are not as it says."""
+        return tuple(replica for replica in self.replicas if replica.drift)
 
     @property
     def shown(self) -> Release | None:
@@ -107,11 +119,15 @@ def shown_release(row: Deployment) -> Release | None:
 
 def deployment_page(user: User, row: Deployment) -> DeploymentPage:
     """Read what stands above the tabs, in five queries."""
-    live = _releases().filter(deployment=row, state=ReleaseState.LIVE).first()
-    newest = _releases().filter(deployment=row).order_by("-number").first()
-    shown = live or newest
+    recent = recent_releases(row.pk)
+    newest = max(recent, key=lambda one: one.number, default=None)
+    shown = _releases().get(pk=recent[0].pk) if recent else None
+    live = shown if shown and shown.state == ReleaseState.LIVE else None
+    newest = shown if shown and newest and shown.pk == newest.pk else newest
     plan = readable_plan(shown) if shown else None
     replicas = tuple(shown.replicas.select_related("host")) if shown else ()
+    may_operate = has_role(user, row.cluster.team, TeamRole.OPERATOR)
+    drifted = any(replica.drift for replica in replicas)
     return DeploymentPage(
         row=row,
         live=live,
@@ -119,14 +135,19 @@ def deployment_page(user: User, row: Deployment) -> DeploymentPage:
         plan=plan,
         replicas=replicas,
         endpoint=_endpoint(plan, replicas),
-        may_operate=has_role(user, row.cluster.team, TeamRole.OPERATOR),
+        may_operate=may_operate,
         revision=shown.plan.revision if shown else row.revisions.first(),
+        repeats=repeats_of(shown, recent, drifted=drifted)
+        if shown and may_operate
+        else NOTHING_AGAIN,
     )
 
 
 def release_history(row: Deployment) -> QuerySet[Release]:
     """Every release of a deployment, newest first."""
-    return _releases().filter(deployment=row).order_by("-number")
+    return (
+        _releases().filter(deployment=row).select_related("request").order_by("-number")
+    )
 
 
 def revision_history(row: Deployment) -> QuerySet[ApprovalRequest]:

@@ -4,13 +4,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Case, Count, Exists, OuterRef, Q, Value, When, Window
+from django.db.models import (
+    Case,
+    Count,
+    Exists,
+    OuterRef,
+    Q,
+    Subquery,
+    Value,
+    When,
+    Window,
+)
 from django.db.models.functions import RowNumber
 
 from deployments.models import (
     CHANGING_STATES,
+    DriftKind,
     Release,
     ReleaseState,
+    Replica,
     User,
 )
 from deployments.selectors.alarms import calling_alarms, with_calling_alarm
@@ -29,6 +41,7 @@ SHOWN_HOSTS = 10
 SHOWN_LINES = 20
 SHOWN_CALLS = 10
 """Of each kind; the lists that the page leads to have all of them."""
+LOST = (ReleaseState.FAILED, ReleaseState.BLOCKED)
 TROUBLED, ALARMED, CHANGING = "troubled", "alarmed", "changing"
 
 
@@ -111,16 +124,22 @@ def _requests(user: User) -> Shortlist:
 
 
 def _releases(user: User) -> dict[str, Shortlist]:
-    """Failures that nothing followed and live releases with a warning; those with an alarm; changes.
+    """Failures that nothing followed, live releases with a warning, and what drifted; those with an alarm; changes.
 
     A live release with both is among those with an alarm.
     """
     newer = Release.objects.filter(
         deployment=OuterRef("deployment"), number__gt=OuterRef("number")
     )
-    lost = Q(state__in=[ReleaseState.FAILED, ReleaseState.BLOCKED]) & ~Exists(newer)
+    lost = Q(state__in=LOST) & ~Exists(newer)
     warned = Q(state=ReleaseState.LIVE) & ~Q(warning="")
     alarmed = Q(state=ReleaseState.LIVE, deployment__in=calling_alarms())
+    differing = Replica.objects.exclude(drift="")
+    started = differing.filter(drift=DriftKind.STARTED)
+    drifted = Q(
+        state=ReleaseState.LIVE, pk__in=differing.order_by().values("release")
+    ) | Q(pk__in=started.order_by().values("release"))
+    first = differing.filter(release=OuterRef("pk")).order_by("drift_since")
     kind = Case(
         When(state__in=CHANGING_STATES, then=Value(CHANGING)),
         When(alarmed, then=Value(ALARMED)),
@@ -128,8 +147,13 @@ def _releases(user: User) -> dict[str, Shortlist]:
     )
     rows: Sequence[Any] = list(
         with_calling_alarm(Release.objects.for_user(user))
-        .filter(Q(state__in=CHANGING_STATES) | lost | warned | alarmed)
-        .annotate(kind=kind)
+        .filter(Q(state__in=CHANGING_STATES) | lost | warned | alarmed | drifted)
+        .annotate(
+            kind=kind,
+            drift=Subquery(first.values("drift")[:1]),
+            drift_text=Subquery(first.values("drift_text")[:1]),
+            drift_action=Subquery(first.values("drift_action")[:1]),
+        )
         .annotate(
             place=Window(RowNumber(), partition_by="kind", order_by="-state_since"),
             total=Window(Count("pk"), partition_by="kind"),

@@ -25,6 +25,12 @@ from deployments.planning.errors import PlanningError
 from deployments.planning.plan import Plan, PlannedReplica
 from deployments.selectors.access import has_role
 from deployments.selectors.diagnoses import LONGEST_EVIDENCE
+from deployments.selectors.earlier_releases import (
+    NOTHING_AGAIN,
+    Repeats,
+    recent_releases,
+    repeats_of,
+)
 from deployments.selectors.methods import same_method
 from deployments.selectors.phases import Phase, phases
 from deployments.selectors.plans import stored_plan
@@ -94,6 +100,11 @@ class ReleaseProgress:
         return self.journal[-1] if self.journal else None
 
     @property
+    def drifted(self) -> tuple[Replica, ...]:
+        """Replicas that are not as the release says."""
+        return tuple(line.row for line in self.replicas if line.row.drift)
+
+    @property
     def diagnosis(self) -> str:
         """The code of what the log of a failed replica was diagnosed with; empty for none."""
         found = (event.detail.get("diagnosis") for event in reversed(self.journal))
@@ -118,6 +129,7 @@ class ReleaseActions:
     cancel: bool
     stop: bool
     remove: bool
+    repeats: Repeats = NOTHING_AGAIN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,6 +240,8 @@ def _seen(replica: Replica) -> list[object]:
         replica.container_id,
         replica.exit_code,
         replica.ready,
+        replica.drift,
+        replica.drift_text,
         replica.verified_method,
         replica.verified_num_speculative_tokens,
     ]
@@ -251,6 +265,13 @@ def _actions(user: User, progress: ReleaseProgress) -> ReleaseActions:
         remove=resting
         and release.state in REMOVABLE
         and (_has_container(progress) or _holds_something(release)),
+        repeats=repeats_of(
+            release,
+            recent_releases(release.deployment_id),
+            drifted=bool(progress.drifted),
+        )
+        if resting
+        else NOTHING_AGAIN,
     )
 
 

@@ -23,8 +23,10 @@ from deployments.models import (
 )
 from deployments.planning.plan import Plan as PlanValue
 from deployments.planning.plan import PlannedReplica
+from deployments.selectors.earlier_releases import changed_hosts, replaced_by_next
 from deployments.selectors.plans import stored_plan
 from deployments.selectors.releases import REMOVABLE, STOPPABLE
+from deployments.selectors.texts import listed
 from deployments.selectors.votes import team_of
 from deployments.services.access import require_role
 from deployments.services.approvals import check_approval
@@ -62,6 +64,67 @@ def start_release(
     return release
 
 
+def release_again(user: User, earlier: Release, idempotency_key: str) -> Release:
+    """Release the plan of an earlier release once more: to restore it, or to go back to it.
+
+    Nothing but the digest that was approved then can run, and only while its approval holds; the
+    hosts must still be as they were planned. The same key again returns the same release.
+
+    Raises:
+        NotAllowedError: the person is no operator of the team.
+        NotApprovedError: no valid approval covers the plan.
+        PlanningError: the stored plan does not match its digest.
+        ConflictError: it never ran, the hosts have changed, the deployment is being changed, or a
+            device or port is held by another.
+    """
+    request = earlier.request
+    require_role(user, team_of(request), TeamRole.OPERATOR)
+    known = _begun_with(idempotency_key, request)
+    if known is not None:
+        return known
+    check_approval(request)
+    if request.state != RequestState.RELEASED:
+        raise ConflictError(_("This plan was not released yet: deploy its request."))
+    plan = stored_plan(earlier.plan)
+    changed = changed_hosts(plan, earlier.deployment.cluster)
+    if changed:
+        raise ConflictError(
+            _(
+                "%(hosts)s changed since this plan was made (platform, devices, architecture, "
+                "address or model directory). Plan it again."
+            )
+            % {"hosts": listed(changed)}
+        )
+    try:
+        with transaction.atomic():
+            release = _create_release(user, request, earlier.deployment)
+            _book(_create_replicas(release, plan))
+            add_command(release, CommandKind.DEPLOY, user, idempotency_key)
+    except ConflictError:
+        known = _begun_with(idempotency_key, request)
+        if known is not None:
+            return known
+        raise
+    return release
+
+
+def _begun_with(idempotency_key: str, request: ApprovalRequest) -> Release | None:
+    """The release that an earlier click with this key made."""
+    command = (
+        Command.objects.filter(idempotency_key=idempotency_key)
+        .select_related("release")
+        .first()
+    )
+    if command is None:
+        return None
+    known = command_with_key(command.release, CommandKind.DEPLOY, idempotency_key)
+    if known is None or command.release.request_id != request.pk:
+        raise ConflictError(
+            _("This page is out of date. Load it again, then repeat what you did.")
+        )
+    return command.release
+
+
 def _claim(request: ApprovalRequest) -> bool:
     """Take the approved request for this release; a click at the same instant waits here."""
     claimed = ApprovalRequest.objects.filter(
@@ -74,7 +137,6 @@ def _create_release(
     user: User, request: ApprovalRequest, deployment: Deployment
 ) -> Release:
     newest = deployment.releases.aggregate(newest=Max("number"))["newest"]
-    live = deployment.releases.filter(state=ReleaseState.LIVE).first()
     try:
         with transaction.atomic():
             return Release.objects.create(
@@ -83,7 +145,7 @@ def _create_release(
                 request=request,
                 number=(newest or 0) + 1,
                 started_by=user,
-                replaces=live,
+                replaces=replaced_by_next(deployment),
             )
     except IntegrityError as error:
         raise ConflictError(

@@ -1,7 +1,12 @@
 """Celery entry points: an id in, one service call; nothing is decided here."""
 
 from deployments.tasks.connecting import test_connection, test_connections
-from deployments.tasks.observing import observe_host, observe_hosts
+from deployments.tasks.observing import (
+    observe_host,
+    observe_hosts,
+    watch_host,
+    watch_hosts,
+)
 from deployments.tasks.reading import poll_logs, read_host_logs
 from deployments.tasks.rollout import run_command, sweep_commands
 from deployments.tasks.rollups import forget_old, roll_up
@@ -20,4 +25,6 @@ __all__ = [
     "sweep_commands",
     "test_connection",
     "test_connections",
+    "watch_host",
+    "watch_hosts",
 ]

@@ -12,6 +12,7 @@ from deployments.models import (
     AlarmEnd,
     AlarmKind,
     Decision,
+    DriftKind,
     EventKind,
     Reachability,
     ReleaseState,
@@ -122,6 +123,17 @@ STATUSES: Mapping[str, Mapping[str, Status]] = {
         ),
         STOPPED: Status(tone=IDLE, label=ReleaseState.STOPPED.label),
     },
+    "drift": _choices(
+        {
+            DriftKind.STOPPED: BAD,
+            DriftKind.REMOVED: BAD,
+            DriftKind.REPLACED: BAD,
+            DriftKind.RENAMED: ATTENTION,
+            DriftKind.CHANGED: ATTENTION,
+            DriftKind.PAUSED: BAD,
+            DriftKind.STARTED: ATTENTION,
+        }
+    ),
     "event": {
         **_choices(
             {

@@ -29,6 +29,7 @@ from deployments.selectors.deployments import (
     revision_history,
     shown_release,
 )
+from deployments.selectors.earlier_releases import repeatable_releases
 from deployments.selectors.tables.deployments import DEPLOYMENTS
 from deployments.services.errors import ConflictError
 from deployments.services.releases import stop_release
@@ -81,9 +82,14 @@ def configuration(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 def releases(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """Every release and every revision that was put to the vote."""
     row = find(request, pk)
+    page = deployment_page(person(request), row)
+    history = list(release_history(row))
     context = {
-        **head(deployment_page(person(request), row), "releases"),
-        "releases": release_history(row),
+        **head(page, "releases"),
+        "releases": history,
+        "repeatable": repeatable_releases(page.shown, history)
+        if page.may_operate
+        else (),
         "requests": revision_history(row),
     }
     return render(request, "deployments/releases.html", context)

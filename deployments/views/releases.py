@@ -11,6 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from deployments.forms.releases import ActForm, new_key
 from deployments.models import Command, Release, User
+from deployments.planning.errors import PlanningError
 from deployments.selectors.logs import has_tail, release_tail
 from deployments.selectors.releases import (
     release_page,
@@ -21,6 +22,7 @@ from deployments.selectors.texts import say_error
 from deployments.services.errors import UseCaseError
 from deployments.services.releases import (
     cancel_release,
+    release_again,
     remove_release,
     stop_release,
 )
@@ -77,13 +79,25 @@ def remove(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
     return _end(request, pk, remove_release, _("The containers are being removed."))
 
 
+@require_POST
+def again(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
+    """Release the same approved plan once more; a second click finds the first one's release."""
+    row = _find(request, pk)
+    form = ActForm(request.POST)
+    if not form.is_valid():
+        return _out_of_date(request, row)
+    try:
+        begun = release_again(person(request), row, str(form.cleaned_data["key"]))
+    except (UseCaseError, PlanningError) as error:
+        return _refused(request, pk, error)
+    return redirect("release", pk=begun.pk)
+
+
 def _end(request: PanelRequest, pk: uuid.UUID, end: End, said: str) -> HttpResponse:
     row = _find(request, pk)
     form = ActForm(request.POST)
     if not form.is_valid():
-        refuse_without_role(request, row.deployment.cluster.team)
-        error = _("This page is out of date. Look at it again, then repeat.")
-        return _page(request, row, status=422, error=error)
+        return _out_of_date(request, row)
     try:
         end(person(request), row, str(form.cleaned_data["key"]))
     except UseCaseError as error:
@@ -92,11 +106,19 @@ def _end(request: PanelRequest, pk: uuid.UUID, end: End, said: str) -> HttpRespo
     return redirect("release", pk=pk)
 
 
+def _out_of_date(request: PanelRequest, row: Release) -> HttpResponse:
+    refuse_without_role(request, row.deployment.cluster.team)
+    error = _("This page is out of date. Look at it again, then repeat.")
+    return _page(request, row, status=422, error=error)
+
+
 def _find(request: HttpRequest, pk: uuid.UUID) -> Release:
     return get_object_or_404(releases_for(person(request)), pk=pk)
 
 
-def _refused(request: HttpRequest, pk: uuid.UUID, error: UseCaseError) -> HttpResponse:
+def _refused(
+    request: HttpRequest, pk: uuid.UUID, error: UseCaseError | PlanningError
+) -> HttpResponse:
     """The release as it is now, with the reason on top."""
     row = _find(request, pk)
     return _page(request, row, status=refusal_status(error), error=say_error(error))

@@ -8,6 +8,7 @@ import pytest
 from deployments.docker_api.containers import signal_container, start_container
 from deployments.models import (
     Booking,
+    DriftKind,
     Host,
     Reachability,
     Release,
@@ -85,7 +86,7 @@ def test_a_container_removed_outside_fails_the_release(world: World) -> None:
     assert only_replica(release).state == ReplicaState.REMOVED
 
 
-def test_a_restart_and_a_pause_outside_are_warnings(world: World) -> None:
+def test_a_restart_outside_is_a_warning(world: World) -> None:
     release = world.deploy(world.plan())
     container_id = stop_outside(world, release)
     with world.engine() as engine:
@@ -93,11 +94,7 @@ def test_a_restart_and_a_pause_outside_are_warnings(world: World) -> None:
         release = observed(world, release)
         assert release.state == ReleaseState.LIVE
         assert "restarted outside" in release.warning
-        engine.call("POST", f"/containers/{container_id}/pause", act="pause it")
-        release = observed(world, release)
-        assert "paused outside" in release.warning
-        engine.call("POST", f"/containers/{container_id}/unpause", act="unpause it")
-    assert observed(world, release).state == ReleaseState.LIVE
+    assert not only_replica(release).drift
 
 
 def test_a_stopped_release_started_outside_is_said_and_left_alone(
@@ -109,8 +106,10 @@ def test_a_stopped_release_started_outside_is_said_and_left_alone(
     with world.engine() as engine:
         start_container(engine, only_replica(release).container_id)
     release = observed(world, release)
+    replica = only_replica(release)
     assert release.state == ReleaseState.STOPPED
-    assert "started outside" in release.warning
+    assert replica.drift == DriftKind.STARTED
+    assert "started outside" in replica.drift_text
     assert world.our_containers()[0][1] == "running"
 
 

@@ -21,7 +21,7 @@ from tests.plan_values import plan_value
 from tests.views.page_parts import attribute, words
 from tests.views.pages import parsed
 
-ACTS = ("cancel", "stop", "remove")
+ACTS = ("again", "cancel", "stop", "remove")
 
 
 @pytest.fixture
@@ -79,10 +79,10 @@ def test_approver_is_no_operator(as_bob: Client, release: Release, act: str) -> 
     ("state", "acts"),
     [
         (ReleaseState.LIVE, ["stop"]),
-        (ReleaseState.FAILED, ["stop", "remove"]),
-        (ReleaseState.BLOCKED, ["stop"]),
-        (ReleaseState.STOPPED, ["remove"]),
-        (ReleaseState.CANCELLED, ["remove"]),
+        (ReleaseState.FAILED, ["again", "stop", "remove"]),
+        (ReleaseState.BLOCKED, ["again", "stop"]),
+        (ReleaseState.STOPPED, ["again", "remove"]),
+        (ReleaseState.CANCELLED, ["again", "remove"]),
         (ReleaseState.STOPPING, []),
         (ReleaseState.STARTING, ["cancel"]),
         (ReleaseState.ROLLED_BACK, []),
@@ -101,11 +101,11 @@ def test_where_no_container_is_left_nothing_is_stopped_or_removed(
 ) -> None:
     put_in(release, ReleaseState.FAILED)
     release.replicas.update(**left)
-    assert offered(as_alice, release) == []
+    assert offered(as_alice, release) == ["again"]
     BookingFactory.create(
         host=release.replicas.get().host, replica=release.replicas.get(), device=3
     )
-    assert offered(as_alice, release) == ["remove"]
+    assert offered(as_alice, release) == ["again", "remove"]
 
 
 def test_stop_is_one_command_however_often_it_is_clicked(
@@ -143,7 +143,7 @@ def test_cancel_asks_the_executor(as_alice: Client, release: Release) -> None:
 
 
 @pytest.mark.parametrize("key", [None, "", "x", "1" * 200])
-@pytest.mark.parametrize("act", ["stop", "remove"])
+@pytest.mark.parametrize("act", ["again", "stop", "remove"])
 def test_forms_without_a_key_do_nothing(
     as_alice: Client, release: Release, act: str, key: str | None
 ) -> None:

@@ -8,15 +8,16 @@ from deployments.docker_api.containers import (
     create_container,
     inspect_container,
     remove_container,
+    rename_container,
     start_container,
 )
 from deployments.docker_api.errors import NameTakenError
-from deployments.models import FINAL_STATES, ReleaseState, Replica
+from deployments.models import FINAL_STATES, Replica
 from deployments.planning.text import text
 from deployments.services.rollout.journal import Act
 from deployments.services.rollout.keys import secrets_of
 from deployments.services.rollout.outcomes import Done, StepFailedError
-from deployments.services.rollout.preflight import prove_approval
+from deployments.services.rollout.preflight import name_taken, prove_approval
 from deployments.services.rollout.rollout import (
     Member,
     Rollout,
@@ -26,6 +27,9 @@ from deployments.services.rollout.rollout import (
     policy_of,
     save_observed,
 )
+
+LONGEST_KEPT_NAME = 54
+"""With a dash and eight digits, the 63 characters of a host name."""
 
 
 def create(rollout: Rollout, act: Act, member: Member) -> Done:
@@ -40,12 +44,12 @@ def create(rollout: Rollout, act: Act, member: Member) -> Done:
     with rollout.engine(member.host) as engine:
         facts = inspect_container(engine, member.name)
         if facts is not None and _is_leftover(rollout, member, facts):
-            remove_container(engine, facts.container_id)
+            _make_room(rollout, engine, facts)
             facts = None
         if facts is None:
             facts = _create(rollout, engine, member)
         if facts is None or not is_ours(facts, member, rollout.plan.digest):
-            raise _foreign(member)
+            raise name_taken(member.name)
     with rollout.claim.fenced():
         save_observed(member.row, facts)
     return Done(
@@ -68,6 +72,25 @@ def _create(rollout: Rollout, engine: Engine, member: Member) -> ContainerFacts 
     return inspect_container(engine, member.name)
 
 
+def _make_room(rollout: Rollout, engine: Engine, facts: ContainerFacts) -> None:
+    """Free the name: what is being replaced is kept under another one until the new is verified."""
+    old = next(
+        (
+            one
+            for one in rollout.old_members
+            if one.row.container_id == facts.container_id
+        ),
+        None,
+    )
+    if old is None:
+        remove_container(engine, facts.container_id)
+        return
+    aside = f"{old.planned.container.name[:LONGEST_KEPT_NAME]}-{old.row.pk.hex[:8]}"
+    rename_container(engine, facts.container_id, aside)
+    with rollout.claim.fenced():
+        Replica.objects.filter(pk=old.row.pk).update(container_name=aside)
+
+
 def _is_leftover(rollout: Rollout, member: Member, facts: ContainerFacts) -> bool:
     """A stopped container of an ended release of the same deployment, by our own records."""
     return (
@@ -79,18 +102,6 @@ def _is_leftover(rollout: Rollout, member: Member, facts: ContainerFacts) -> boo
             release__deployment=rollout.release.deployment,
             release__state__in=FINAL_STATES,
         ).exists()
-    )
-
-
-def _foreign(member: Member) -> StepFailedError:
-    return StepFailedError(
-        "name_taken",
-        text(
-            "another container on the host has this name and is not ours; it was left alone"
-        ),
-        text("Rename or remove that container, then release again."),
-        final=ReleaseState.BLOCKED,
-        detail={"container": member.name},
     )
 
 

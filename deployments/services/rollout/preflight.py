@@ -16,9 +16,10 @@ from deployments.services.rollout.journal import Act
 from deployments.services.rollout.outcomes import Done, StepFailedError
 from deployments.services.rollout.rollout import (
     INSTANCE_LABEL,
-    Member,
+    RELEASE_LABEL,
     Rollout,
     policy_of,
+    resources,
 )
 
 
@@ -119,18 +120,13 @@ def book(rollout: Rollout, act: Act) -> Done:
     for host in rollout.hosts:
         with rollout.engine(host) as engine:
             listed = list_containers(engine)
+        _refuse_taken_names(rollout, host, listed)
         _refuse_taken_ports(rollout, host, listed)
     with rollout.claim.fenced():
         for member in rollout.members:
             for column, number in resources(member):
                 _hold(rollout, member.row, column, number)
     return Done(text("Devices and ports are held."))
-
-
-def resources(member: Member) -> list[tuple[str, int]]:
-    """The devices and ports of a replica, as (column, number)."""
-    devices = [("device", number) for number in member.planned.devices]
-    return devices + [("port", port.host) for port in member.planned.container.ports]
 
 
 def _hold(rollout: Rollout, row: Replica, column: str, number: int) -> None:
@@ -170,15 +166,45 @@ def _held_by(
     )
 
 
+def name_taken(name: str) -> StepFailedError:
+    """The failure of a name that a container of somebody else has."""
+    return StepFailedError(
+        "name_taken",
+        text(
+            "another container on the host has this name and is not ours; it was left alone"
+        ),
+        text("Rename or remove that container, then release again."),
+        final=ReleaseState.BLOCKED,
+        detail={"container": name},
+    )
+
+
+def _recorded(rollout: Rollout, host: Host) -> set[str]:
+    """The ids of the containers of this deployment on a host."""
+    rows = Replica.objects.filter(
+        release__deployment=rollout.release.deployment, host=host
+    )
+    return set(rows.values_list("container_id", flat=True))
+
+
+def _refuse_taken_names(
+    rollout: Rollout, host: Host, listed: tuple[ListedContainer, ...]
+) -> None:
+    """A container of somebody else that has a name which we need: found before anything stops."""
+    wanted = {member.name for member in rollout.members if member.host == host}
+    known = _recorded(rollout, host)
+    own = str(rollout.release.pk)
+    for one in listed:
+        ours = one.container_id in known or one.labels.get(RELEASE_LABEL) == own
+        if one.name in wanted and not ours:
+            raise name_taken(one.name)
+
+
 def _refuse_taken_ports(
     rollout: Rollout, host: Host, listed: tuple[ListedContainer, ...]
 ) -> None:
     """A container that is not of this deployment and publishes a port that we need."""
-    known = set(
-        Replica.objects.filter(
-            release__deployment=rollout.release.deployment, host=host
-        ).values_list("container_id", flat=True)
-    )
+    known = _recorded(rollout, host)
     wanted = {
         port.host: member
         for member in rollout.members

@@ -14,12 +14,12 @@ from deployments.planning.text import Text, said_by, sentences, text
 from deployments.services.log_reading import read_replica
 from deployments.services.rollout.journal import Act, Step
 from deployments.services.rollout.outcomes import Done, Wait
-from deployments.services.rollout.preflight import resources
 from deployments.services.rollout.rollout import (
     Member,
     Rollout,
     place,
     release_bookings,
+    resources,
     save_observed,
 )
 from deployments.services.rollout.stopping import stop_container

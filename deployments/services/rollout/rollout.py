@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cached_property
 
 from django.db.models.functions import Now
 
@@ -55,6 +56,24 @@ class Member:
         return self.row.container_name
 
 
+def resources(member: Member) -> list[tuple[str, int]]:
+    """The devices and ports of a replica, as (column, number)."""
+    devices = [("device", number) for number in member.planned.devices]
+    return devices + [("port", port.host) for port in member.planned.container.ports]
+
+
+def _needs(members: tuple[Member, ...]) -> set[tuple[object, str, object]]:
+    """What no two replicas can have at once: devices, ports and names of a host."""
+    needs: set[tuple[object, str, object]] = {
+        (member.host.pk, "name", member.name) for member in members
+    }
+    return needs.union(
+        (member.host.pk, column, number)
+        for member in members
+        for column, number in resources(member)
+    )
+
+
 def members_of(release: Release, plan: Plan) -> tuple[Member, ...]:
     """The replicas of a release in the order in which they start."""
     planned = {(str(one.role), one.rank): one for one in plan.replicas}
@@ -96,11 +115,17 @@ class Rollout:
             return ()
         return members_of(self.old, stored_plan(self.old.plan))
 
-    @property
+    @cached_property
     def removes_first(self) -> bool:
-        """Whether the old release must stop before the new one can start."""
-        strategy = self.plan.replace
-        return self.old is not None and strategy is ReplaceStrategy.REMOVE_THEN_CREATE
+        """Whether the old release must stop before the new one can start.
+
+        Its plan may have been made when something else ran, so what both need decides too.
+        """
+        if self.old is None:
+            return False
+        if self.plan.replace is ReplaceStrategy.REMOVE_THEN_CREATE:
+            return True
+        return not _needs(self.members).isdisjoint(_needs(self.old_members))
 
     @property
     def hosts(self) -> tuple[Host, ...]:
