@@ -7,7 +7,8 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from deployments.forms.directories import absolute_directory
+from deployments.forms.directories import DirectoryField, absolute_directory
+from deployments.planning.snapshot import LOG_ROOT
 from deployments.services.clusters import ClusterPolicy
 
 ARROW = "->"
@@ -93,6 +94,14 @@ class ClusterForm(forms.Form):
             "Directories on the hosts that plans may mount weights from, one a line."
         ),
     )
+    log_root = DirectoryField(
+        required=False,
+        max_length=255,
+        label=gettext_lazy("Directory for log files"),
+        help_text=gettext_lazy(
+            "On every host; below it each replica of a deployment on Ascend has its own directory, for CANN's plogs. Empty: /var/log/draftboard."
+        ),
+    )
     split_cards = forms.BooleanField(
         required=False,
         label=gettext_lazy("Deployments may share a card of Atlas A3"),
@@ -117,6 +126,7 @@ class ClusterForm(forms.Form):
             "image_rewrites": "\n".join(rewrites),
             "model_roots": "\n".join(policy.model_roots),
             "split_cards": policy.split_cards,
+            "log_root": policy.log_root,
             "shown_version": version,
         }
 
@@ -128,4 +138,5 @@ class ClusterForm(forms.Form):
             image_rewrites=self.cleaned_data["image_rewrites"],
             model_roots=self.cleaned_data["model_roots"],
             split_cards=self.cleaned_data["split_cards"],
+            log_root=self.cleaned_data["log_root"] or LOG_ROOT,
         )

@@ -8,6 +8,7 @@ from deployments.models.scope import ScopedQuerySet
 from deployments.models.sealed import SealedField
 from deployments.models.sentences import SentenceField
 from deployments.models.team import Team
+from deployments.planning.snapshot import LOG_ROOT
 
 
 class Platform(models.TextChoices):
@@ -37,6 +38,7 @@ class Cluster(Row):
     ``image_rewrites`` is a list of [prefix, replacement] pairs for sites without internet.
     ``model_roots`` are the host directories that a plan may mount weights from.
     ``split_cards`` lets two deployments share the two dies of an Atlas A3 card.
+    ``log_root`` is the host directory below which replicas keep log files of their own.
     ``policy_version`` grows with each change of the policy, and requests keep the one they met.
     """
 
@@ -51,6 +53,7 @@ class Cluster(Row):
     model_roots = models.JSONField(default=list, blank=True)
     time_zone = models.CharField(max_length=64, blank=True, default="")
     split_cards = models.BooleanField(default=False)
+    log_root = models.CharField(max_length=255, default=LOG_ROOT)
 
     objects = ScopedQuerySet.as_manager()
 

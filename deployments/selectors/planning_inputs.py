@@ -34,6 +34,7 @@ def cluster_settings(cluster: Cluster | None) -> ClusterSettings:
         model_roots=tuple(str(root) for root in cluster.model_roots),
         time_zone=cluster.time_zone or None,
         split_cards=cluster.split_cards,
+        log_root=cluster.log_root,
     )
 
 

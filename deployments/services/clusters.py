@@ -7,18 +7,23 @@ from django.db.models import F
 from django.utils.translation import gettext as _
 
 from deployments.models import Cluster, TeamRole, User
+from deployments.planning.snapshot import LOG_ROOT
 from deployments.services.access import require_role
 from deployments.services.errors import ConflictError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterPolicy:
-    """What a team admin may set; ``image_rewrites`` are (prefix, replacement) pairs."""
+    """What a team admin may set; ``image_rewrites`` are (prefix, replacement) pairs.
+
+    ``log_root`` is where replicas keep log files of their own on each host.
+    """
 
     requires_other_approver: bool
     image_rewrites: tuple[tuple[str, str], ...]
     model_roots: tuple[str, ...]
     split_cards: bool = False
+    log_root: str = LOG_ROOT
 
 
 def policy_of(cluster: Cluster) -> ClusterPolicy:
@@ -31,6 +36,7 @@ def policy_of(cluster: Cluster) -> ClusterPolicy:
         ),
         model_roots=tuple(str(root) for root in cluster.model_roots),
         split_cards=cluster.split_cards,
+        log_root=cluster.log_root,
     )
 
 
@@ -57,6 +63,7 @@ def change_policy(
             image_rewrites=[list(pair) for pair in policy.image_rewrites],
             model_roots=list(policy.model_roots),
             split_cards=policy.split_cards,
+            log_root=policy.log_root,
             policy_version=F("policy_version") + 1,
         )
     if changed != 1:

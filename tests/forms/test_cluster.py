@@ -19,6 +19,7 @@ def test_lines_become_a_policy_and_back() -> None:
         image_rewrites=REWRITES,
         model_roots="/data/models/\n/data/models\n/var/models",
         split_cards="on",
+        log_root="/data/logs/",
     )
     assert read.is_valid(), read.errors
     assert read.policy == ClusterPolicy(
@@ -29,6 +30,7 @@ def test_lines_become_a_policy_and_back() -> None:
         ),
         model_roots=("/data/models", "/var/models"),
         split_cards=True,
+        log_root="/data/logs",
     )
     initial = ClusterForm.initial_of(read.policy, 3)
     again = ClusterForm({key: str(value) for key, value in initial.items() if value})
@@ -56,6 +58,15 @@ def test_a_line_that_is_no_rewrite_is_refused(line: str) -> None:
 def test_a_directory_that_plans_must_not_mount_is_refused(path: str) -> None:
     """Relative, climbing, with what mounts split at, or the system's own."""
     assert "model_roots" in form(model_roots=path).errors
+
+
+def test_log_files_go_to_a_plain_directory_or_where_they_usually_do() -> None:
+    """Nothing written means the usual place, never no place."""
+    empty = form()
+    assert empty.is_valid(), empty.errors
+    assert empty.policy.log_root == "/var/log/draftboard"
+    for path in ("logs", "/", "/a:b", "/etc", "/var/lib/x"):
+        assert "log_root" in form(log_root=path).errors
 
 
 def test_an_endless_text_is_refused() -> None:

@@ -160,3 +160,14 @@ def test_sharing_cards_is_a_matter_of_clusters() -> None:
     person = member(TeamFactory.create(), "erin", TeamRole.OPERATOR)
     with pytest.raises(PlanningError, match="split_cards is decided by the policy"):
         address_of_text(person, f"{SPEC}split_cards: true\n")
+
+
+@pytest.mark.django_db
+def test_where_logs_go_is_a_matter_of_clusters() -> None:
+    load_shipped_catalog()
+    team = TeamFactory.create()
+    person = member(team, "erin", TeamRole.OPERATOR)
+    with pytest.raises(PlanningError, match="log_root is decided by the policy"):
+        address_of_text(person, f"{SPEC}log_root: /data/logs\n")
+    with pytest.raises(PlanningError, match="log_root is the directory on every host"):
+        address_of_text(person, f"{SPEC}log_root: data/logs\n")

@@ -17,6 +17,7 @@ POLICY = ClusterPolicy(
     image_rewrites=(("vllm/vllm-openai", "registry.example/mirror/vllm-openai"),),
     model_roots=("/data/models",),
     split_cards=True,
+    log_root="/data/logs",
 )
 
 
@@ -39,6 +40,7 @@ def test_a_change_is_kept_under_the_next_version(cluster: Cluster, admin: User) 
     assert policy_of(cluster) == POLICY
     assert cluster.policy_version == 2
     assert cluster_settings(cluster).split_cards
+    assert cluster_settings(cluster).log_root == "/data/logs"
 
 
 def test_the_same_policy_again_is_no_change(cluster: Cluster, admin: User) -> None:

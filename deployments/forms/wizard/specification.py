@@ -14,7 +14,7 @@ from deployments.planning.deployment_spec import parse_deployment_spec
 from deployments.planning.errors import PlanningError
 from deployments.planning.platforms.devices import device_memory
 from deployments.planning.revision import RevisionSpec
-from deployments.planning.snapshot import HostSnapshot
+from deployments.planning.snapshot import LOG_ROOT, HostSnapshot
 from deployments.planning.spec_document import settled, spec_document
 from deployments.planning.spec_text import read_document_text, written_spec
 from deployments.planning.text import text
@@ -32,8 +32,16 @@ def specification(draft: Draft) -> str:
     named = [name for role in draft.spec.roles for name in role.hosts]
     known = [hosts[name] for name in dict.fromkeys(named) if name in hosts]
     place = f"{cluster.team.slug}/{cluster.slug}" if cluster is not None else None
-    shared = draft.ground.settings.split_cards
-    return written_spec(spec_document(draft.spec, known, place, split_cards=shared))
+    decided = draft.ground.settings
+    return written_spec(
+        spec_document(
+            draft.spec,
+            known,
+            place,
+            split_cards=decided.split_cards,
+            log_root=decided.log_root,
+        )
+    )
 
 
 def address_of_text(user: User, written: str) -> str:
@@ -53,6 +61,15 @@ def address_of_text(user: User, written: str) -> str:
             text(
                 "split_cards is decided by the policy of a cluster; name one that allows it, or plan "
                 "it with manage.py plan_deployment."
+            )
+        )
+    decided = cluster.log_root if cluster is not None else LOG_ROOT
+    if settings.log_root not in (LOG_ROOT, decided):
+        raise PlanningError(
+            text(
+                "log_root is decided by the policy of a cluster; name one whose logs go to {path}, or "
+                "plan it with manage.py plan_deployment.",
+                path=settings.log_root,
             )
         )
     choices = wizard_choices(

@@ -24,7 +24,6 @@ from deployments.models import (
 from deployments.planning.plan import Plan, PlannedReplica, ReplaceStrategy, Role
 from deployments.planning.platforms.ascend import DRIVER_MOUNTS, FABRIC_MOUNTS
 from deployments.planning.platforms.ascend_950 import DRIVER_MOUNTS_950
-from deployments.planning.snapshot import LOG_ROOT
 from deployments.planning.text import Text, text
 from deployments.selectors.plans import stored_plan
 from deployments.services.host_access import open_host, prove_same_engine
@@ -192,7 +191,9 @@ def policy_of(host: Host) -> ContainerPolicy:
         roots.append(host.model_root)
     if Platform(host.platform).startswith("ascend"):
         roots += [*DRIVER_MOUNTS, *FABRIC_MOUNTS, *DRIVER_MOUNTS_950]
-    return ContainerPolicy(mount_roots=tuple(roots), log_roots=(LOG_ROOT,))
+    return ContainerPolicy(
+        mount_roots=tuple(roots), log_roots=(host.cluster.log_root,)
+    )
 
 
 def observed(row: Replica, facts: ContainerFacts | None) -> dict[str, object]:
