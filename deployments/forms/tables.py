@@ -23,12 +23,12 @@ BULK_ROWS = PAGE_ROWS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """One choice of a filter, with the address that takes it."""
+    """One choice of a filter; ``query`` is the address that takes it, for those side by side."""
 
     value: str
     label: "StrOrPromise"
     chosen: bool
-    query: str
+    query: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +79,7 @@ def table_form(table: Table, user: User, query: QueryDict) -> TableForm:
                     value=value,
                     label=label,
                     chosen=value == filters.get(one.key, ""),
-                    query=state.query_with(**{one.key: value}),
+                    query=state.query_with(**{one.key: value}) if one.strip else "",
                 )
                 for value, label in choices[one.key]
             ),

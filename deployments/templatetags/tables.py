@@ -5,14 +5,14 @@ what it shows is the key. Times are put in when it is shown, since distances in 
 """
 
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 from django import template
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language, gettext
 
@@ -28,6 +28,7 @@ PICK = (
     ' aria-label="{}"></td>'
 )
 NO_PICK = format_html('<td class="{}"></td>', "pick-row")
+CHOSEN = format_html(" {}", "selected")
 ROW = '<tr id="row-{}" data-row tabindex="-1">'
 ROW_END = format_html("</{}>\n", "tr")
 MOST_ROWS = 8192
@@ -131,6 +132,25 @@ def _pick(pk: uuid.UUID, named: object, *, open_to: bool) -> SafeString:
         return NO_PICK
     name = named.text if isinstance(named, Link) else str(named)
     return format_html(PICK, pk, gettext("Select %(name)s") % {"name": name})
+
+
+class Option(Protocol):
+    """What a list to choose from shows of one choice."""
+
+    value: str
+    label: str
+    chosen: bool
+
+
+@register.simple_tag
+def filter_choices(choices: Iterable[Option]) -> SafeString:
+    """The options of a filter."""
+    chosen = {True: CHOSEN, False: ""}
+    return format_html_join(
+        "",
+        '<option value="{}"{}>{}</option>',
+        ((one.value, chosen[one.chosen], one.label) for one in choices),
+    )
 
 
 @register.simple_tag

@@ -12,6 +12,7 @@ SHOWN_ELSEWHERE = {
     "brand.html",  # the frame of the page itself
     "code.html",
     "language.html",
+    "navigation.html",
     "theme.html",
     "sprite.html",
     "toasts.html",

@@ -2,19 +2,15 @@
 
 import csv
 import io
-import uuid
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
-from types import SimpleNamespace
-from typing import cast
+from datetime import timedelta
 
 import pytest
 from django.contrib.messages import get_messages
-from django.http import HttpResponse, QueryDict
+from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
-from deployments.forms.tables import table_form
 from deployments.models import (
     Cluster,
     Command,
@@ -26,18 +22,13 @@ from deployments.models import (
     TableKey,
     User,
 )
-from deployments.selectors.tables.all_tables import TABLES
-from deployments.selectors.tables.columns import Column, Kind, TableRow
-from deployments.selectors.tables.table import TablePage, table_page
 from deployments.services.catalog import load_shipped_catalog
-from deployments.templatetags.tables import rows_anew, table_rows
 from tests import factories as f
 from tests.views.page_parts import attribute, words
 from tests.views.pages import HTMX, parsed, queries_for
 
 PATHS = ("/deployments/", "/releases/", "/approvals/", "/catalog/", "/fleet/hosts/")
 MOST_QUERIES = 12
-LATER = datetime(2030, 1, 1, tzinfo=UTC)
 Fill = Callable[[int], None]
 
 
@@ -421,27 +412,3 @@ def test_hosts_say_what_is_free(as_alice: Client, cluster: Cluster) -> None:
     assert names(as_alice, "/fleet/hosts/?show=free") == ["free"]
     assert names(as_alice, "/fleet/hosts/?show=silent") == ["silent"]
     assert names(as_alice, "/fleet/hosts/?sort=-booked")[0] == "full"
-
-
-@pytest.mark.parametrize("key", TABLES)
-def test_kept_rows_are_those_that_are_written_anew(
-    key: TableKey, fill: Fill, alice: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Also the second time, when only the distances in time are put in."""
-    fill(2)
-    monkeypatch.setattr("deployments.templatetags.moments.timezone.now", lambda: LATER)
-    table, bulk = TABLES[key], False
-    page = table_page(alice, table, table_form(table, alice, QueryDict()).state)
-    anew = rows_anew(page, bulk=bulk)
-    assert table_rows(page) == table_rows(page) == anew
-
-
-def test_braces_and_zeros_in_a_text_are_only_text() -> None:
-    time = datetime(2026, 1, 1, tzinfo=UTC)
-    columns = (
-        Column(key="name", title="Name", kind=Kind.TEXT),
-        Column(key="seen", title="Seen", kind=Kind.MOMENT),
-    )
-    row = TableRow(pk=uuid.uuid4(), values=("a\0{}b", time))
-    page = SimpleNamespace(columns=columns, rows=[row])
-    assert "a\0{}b" in table_rows(cast("TablePage", page))
