@@ -19,6 +19,7 @@ from deployments.views import (
     fleet,
     guide,
     host_devices,
+    host_models,
     hosts,
     log_reading,
     logs,
@@ -86,6 +87,7 @@ urlpatterns: list[URLPattern] = [
     ),
     path("fleet/hosts/<uuid:pk>/test/", hosts.test, name="host-test"),
     path("fleet/hosts/<uuid:pk>/devices/", host_devices.devices, name="host-devices"),
+    path("fleet/hosts/<uuid:pk>/models/", host_models.models, name="host-models"),
     path("fleet/hosts/<uuid:pk>/edit/", hosts.edit, name="host-edit"),
     path("fleet/hosts/<uuid:pk>/key/", hosts.confirm_key, name="host-key"),
     path(

@@ -1,4 +1,4 @@
-"""One small file out of a container, by the engine's archive call: nothing has to run in it."""
+"""Small files out of a container and into one, by the engine's archive call: nothing has to run."""
 
 import io
 import tarfile
@@ -78,3 +78,29 @@ def _unreadable(engine: Engine, path: str, largest_bytes: int) -> UnreadableFile
             most=largest_bytes,
         )
     )
+
+
+def put_file(engine: Engine, container_id: str, path: str, content: bytes) -> None:
+    """Write a small file into a container that is made but not started; everybody may read it.
+
+    Raises:
+        DockerApiError: the engine does not answer or answers an error.
+    """
+    folder, _slash, name = path.rpartition("/")
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        member = tarfile.TarInfo(name)
+        member.size, member.mode = len(content), 0o444
+        archive.addfile(member, io.BytesIO(content))
+    act = text("write {path}", path=path)
+    with translated(engine.host, act):
+        answer = engine.api.put(
+            engine.url(f"/containers/{container_id}/archive"),
+            params={"path": folder or "/"},
+            data=packed.getvalue(),
+            timeout=engine.api.timeout,
+        )
+        if answer.status_code >= HTTPStatus.BAD_REQUEST:
+            raise from_answer(
+                engine.host, act, answer.status_code, message_of(answer.content)
+            )

@@ -29,6 +29,11 @@ from deployments.models.metrics import (
     ServingHour,
     ServingMinute,
 )
+from deployments.models.model_directory import (
+    ModelDirectory,
+    ModelDirectoryState,
+    ModelListing,
+)
 from deployments.models.policy import PolicyVersion
 from deployments.models.release import (
     CHANGING_STATES,
@@ -101,6 +106,9 @@ __all__ = [
     "LogTail",
     "Membership",
     "MinuteRollup",
+    "ModelDirectory",
+    "ModelDirectoryState",
+    "ModelListing",
     "OwnEngineProfile",
     "Plan",
     "Platform",

@@ -8,7 +8,7 @@ from deployments.planning.caps import (
     refuse_odd_text,
     refuse_oversized,
 )
-from deployments.planning.catalog import Checkpoint, TargetModel
+from deployments.planning.catalog import Checkpoint, Drafter, TargetModel
 from deployments.planning.checkpoints import checkpoint_here, choose_checkpoint
 from deployments.planning.context import PlanContext, RoleSettings
 from deployments.planning.decision import OFF, decide
@@ -32,6 +32,7 @@ from deployments.planning.revision import RevisionSpec, RoleSpec, Topology
 from deployments.planning.rules import find_all
 from deployments.planning.sizes import role_settings
 from deployments.planning.sizing.plan_memory import plan_memory
+from deployments.planning.sizing.read_weights import checkpoint_on, drafter_on
 from deployments.planning.sizing.refit import refitted
 from deployments.planning.snapshot import ClusterSettings, HostSnapshot
 from deployments.planning.text import text
@@ -75,6 +76,7 @@ def make_plan(  # noqa: PLR0913 - everything that a plan is a function of
         documented_for = _documented_for(checkpoint, profile)
     else:
         checkpoint, documented_for = checkpoint_here(model, spec.checkpoint, platform)
+        checkpoint = checkpoint_on(used, checkpoint)
     asked = Question(
         model=model,
         checkpoint=checkpoint,
@@ -99,7 +101,7 @@ def make_plan(  # noqa: PLR0913 - everything that a plan is a function of
         practice=practice,
         decision=decision,
         method=method,
-        drafter=find_drafter(asked, method) if method is not None else None,
+        drafter=_drafter(asked, method, used),
         hosts=used,
         measured=tuple(measured),
     )
@@ -110,6 +112,13 @@ def make_plan(  # noqa: PLR0913 - everything that a plan is a function of
     plan = _plan(_with_roles(context), tuple(digests))
     refuse_oversized(plan)
     return plan
+
+
+def _drafter(
+    asked: Question, method: Method | None, hosts: tuple[HostSnapshot, ...]
+) -> Drafter | None:
+    found = find_drafter(asked, method) if method is not None else None
+    return found if found is None or asked.practice else drafter_on(hosts, found)
 
 
 def _engine_platforms(profile: EngineProfile) -> tuple[str, ...]:

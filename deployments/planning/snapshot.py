@@ -20,13 +20,38 @@ class ImageSnapshot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WeightSizes:
+    """Bytes of the tensors in a directory, from the headers of its files.
+
+    ``experts`` are the routed ones of the layers that serve, ``mtp`` what only drafts; of that,
+    ``mtp_experts`` are routed experts and ``mtp_embeddings`` copies that the engine shares with the
+    target.
+    """
+
+    total: int
+    experts: int = 0
+    mtp: int = 0
+    mtp_experts: int = 0
+    mtp_embeddings: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSnapshot:
+    """A complete model directory of a host; it holds the same since ``since`` (YYYY-MM-DD)."""
+
+    path: str
+    since: str
+    weights: WeightSizes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HostSnapshot:
     """One host as a plan sees it. ``None`` is unknown, never zero.
 
     ``device_memory_bytes`` is the memory of one device. ``taken_devices`` and ``taken_ports`` are
     held by running containers or bookings. ``address`` is what other hosts and clients reach,
     ``interface`` the network interface that carries it. ``model_root`` is the directory on the host
-    that holds one directory per checkpoint.
+    that holds one directory per checkpoint, ``models`` what was read there.
     """
 
     name: str
@@ -41,20 +66,28 @@ class HostSnapshot:
     interface: str | None = None
     model_root: str | None = None
     images: tuple[ImageSnapshot, ...] = ()
+    models: tuple[ModelSnapshot, ...] = ()
 
     @property
     def digest(self) -> str:
         """Digest of the lasting decision inputs: a plan made from another one is stale.
 
         What others hold (devices, ports) is left out, since bookings and the preflight decide that
-        at the moment of acting; so are images, which the container itself names exactly.
+        at the moment of acting; so are images, which the container itself names exactly, and model
+        directories: the preflight reads them again, and a plan holds the sizes that it used.
         """
-        return _digest(replace(self, taken_devices=(), taken_ports=(), images=()))
+        return _digest(
+            replace(self, taken_devices=(), taken_ports=(), images=(), models=())
+        )
 
 
 @functools.lru_cache(maxsize=1024)
 def _digest(lasting: HostSnapshot) -> str:
-    return digest_of(to_document(lasting))
+    document = to_document(lasting)
+    if isinstance(document, dict):
+        # Digests of plans that were made before snapshots had it stay what they are.
+        del document["models"]
+    return digest_of(document)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,16 @@ from uuid import UUID
 
 from django.db.models import Prefetch, prefetch_related_objects
 
-from deployments.models import Booking, Cluster, Host, TargetModel, TeamSecret
+from deployments.models import (
+    Booking,
+    Cluster,
+    Host,
+    ModelDirectory,
+    ModelDirectoryState,
+    TargetModel,
+    TeamSecret,
+)
+from deployments.models.model_directory import day
 from deployments.planning.catalog import TargetModel as CatalogEntry
 from deployments.planning.catalog import parse_target_model
 from deployments.planning.endpoint_key import OPEN
@@ -14,6 +23,8 @@ from deployments.planning.snapshot import (
     ClusterSettings,
     HostSnapshot,
     ImageSnapshot,
+    ModelSnapshot,
+    WeightSizes,
 )
 
 
@@ -54,11 +65,11 @@ def host_snapshots(
     except_deployment: str | None = None,
     just_read: bool = False,
 ) -> tuple[HostSnapshot, ...]:
-    """The hosts as decision inputs, in three queries for any number of them.
+    """The hosts as decision inputs, in four queries for any number of them.
 
     Devices and ports booked by ``except_deployment`` (a name on the same cluster) count as free:
     its next release takes them over. Hosts that this request has just read itself are not read
-    again, only their devices and bookings.
+    again, only their devices, bookings and model directories.
     """
     held = Booking.objects.filter(released_at=None).select_related(
         "replica__release__deployment"
@@ -69,7 +80,15 @@ def host_snapshots(
         else list(Host.objects.filter(pk__in=[host.pk for host in hosts]))
     )
     rows.sort(key=lambda host: host.name)
-    prefetch_related_objects(rows, "devices", Prefetch("bookings", queryset=held))
+    read = ModelDirectory.objects.filter(
+        state=ModelDirectoryState.COMPLETE, odd=False, sizes__isnull=False
+    ).only("host_id", "path", "since", "sizes")
+    prefetch_related_objects(
+        rows,
+        "devices",
+        Prefetch("bookings", queryset=held),
+        Prefetch("model_directories", queryset=read),
+    )
     return tuple(_snapshot(row, except_deployment) for row in rows)
 
 
@@ -117,5 +136,12 @@ def _snapshot(host: Host, except_deployment: str | None) -> HostSnapshot:
                 digest=image.get("digest"),
             )
             for image in host.images
+        ),
+        models=tuple(
+            ModelSnapshot(
+                path=row.path, since=day(row.since), weights=WeightSizes(**row.sizes)
+            )
+            for row in host.model_directories.all()
+            if row.sizes is not None
         ),
     )

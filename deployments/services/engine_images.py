@@ -1,12 +1,7 @@
 """The Python files of the engine in an image, read by a container without network that is removed."""
 
-import base64
-import binascii
-import hashlib
 import json
-import time
 import uuid
-import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
@@ -16,22 +11,24 @@ from deployments.docker_api.client import Engine
 from deployments.docker_api.containers import (
     ContainerFacts,
     create_container,
-    inspect_container,
-    remove_container,
-    signal_container,
     start_container,
 )
-from deployments.docker_api.errors import StateConflictError
 from deployments.docker_api.images import ImageFacts
 from deployments.docker_api.logs import read_head, read_tail
 from deployments.docker_api.policy import ContainerPolicy
 from deployments.docker_api.reading import as_object, texts
 from deployments.planning.container import ContainerSpec, ImageReference, NetworkMode
 from deployments.planning.engines.reading.reader import WANTED
+from deployments.selectors.texts import say_error
 from deployments.services.errors import UseCaseError
+from deployments.services.throwaway import (
+    ProgramError,
+    remove_for_good,
+    unpacked,
+    wait_ended,
+)
 
 LONGEST_RUN_S = 180
-POLL_S = 0.2
 MOST_LINES = 20_000
 LARGEST_FILES_BYTES = 256 * 1024 * 1024
 BEGIN, END = "PROFILE-BEGIN", "PROFILE-END"
@@ -133,49 +130,24 @@ def _container(engine: Engine, image: ImageFacts) -> Iterator[str]:
     try:
         yield container_id
     finally:
-        _remove(engine, container_id)
-
-
-def _remove(engine: Engine, container_id: str) -> None:
-    try:
-        remove_container(engine, container_id)
-    except StateConflictError:
-        signal_container(engine, container_id, "SIGKILL")
-        _ended(engine, container_id)
-        remove_container(engine, container_id)
+        remove_for_good(engine, container_id)
 
 
 def _ended(engine: Engine, container_id: str) -> ContainerFacts:
-    deadline = time.monotonic() + LONGEST_RUN_S
-    while time.monotonic() < deadline:
-        facts = inspect_container(engine, container_id)
-        if facts is None:
-            break
-        if not facts.running and facts.ever_started:
-            return facts
-        time.sleep(POLL_S)
-    raise EngineImageError(
-        _("Reading the image did not end within %(seconds)s s. Try again later.")
-        % {"seconds": LONGEST_RUN_S}
-    )
+    facts = wait_ended(engine, container_id, LONGEST_RUN_S)
+    if facts is None:
+        raise EngineImageError(
+            _("Reading the image did not end within %(seconds)s s. Try again later.")
+            % {"seconds": LONGEST_RUN_S}
+        )
+    return facts
 
 
 def _unpacked(lines: Iterable[str]) -> dict[str, str]:
-    """The files that the script printed; its checksum shows that no line is missing."""
-    printed = list(lines)
-    begins = [line for line in printed if line.startswith(BEGIN)]
-    if not begins or END not in printed:
-        raise EngineImageError(_("The image printed no files. Name an image of vLLM."))
-    start, end = printed.index(begins[0]), printed.index(END)
+    """The files that the script printed."""
     try:
-        data = base64.b64decode("".join(printed[start + 1 : end]), validate=True)
-    except binascii.Error:
-        data = b""
-    if hashlib.sha256(data).hexdigest() != begins[0].split()[-1]:
-        raise EngineImageError(_("What the image printed came incomplete. Try again."))
-    unpacker = zlib.decompressobj()
-    text = unpacker.decompress(data, LARGEST_FILES_BYTES)
-    if unpacker.unconsumed_tail:
-        raise EngineImageError(_("The files of the image are larger than 256 MB."))
-    found = json.loads(text)
+        content = unpacked(lines, BEGIN, END, LARGEST_FILES_BYTES)
+    except ProgramError as error:
+        raise EngineImageError(say_error(error)) from error
+    found = json.loads(content)
     return {str(name): str(content) for name, content in found.items()}

@@ -1,6 +1,7 @@
 """Celery entry points: an id in, one service call; nothing is decided here."""
 
 from deployments.tasks.connecting import test_connection, test_connections
+from deployments.tasks.listing import list_models, list_models_asked
 from deployments.tasks.observing import (
     observe_host,
     observe_hosts,
@@ -15,6 +16,8 @@ from deployments.tasks.tails import fill_host_tails, poll_log_tails
 __all__ = [
     "fill_host_tails",
     "forget_old",
+    "list_models",
+    "list_models_asked",
     "observe_host",
     "observe_hosts",
     "poll_log_tails",

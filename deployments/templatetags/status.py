@@ -14,6 +14,7 @@ from deployments.models import (
     Decision,
     DriftKind,
     EventKind,
+    ModelDirectoryState,
     Reachability,
     ReleaseState,
     ReplicaState,
@@ -108,6 +109,14 @@ STATUSES: Mapping[str, Mapping[str, Status]] = {
             Reachability.REACHABLE: GOOD,
             Reachability.UNREACHABLE: BAD,
             Reachability.DIFFERENT_ENGINE: BAD,
+        }
+    ),
+    "model_directory": _choices(
+        {
+            ModelDirectoryState.COMPLETE: GOOD,
+            ModelDirectoryState.INCOMPLETE: BAD,
+            ModelDirectoryState.UNREADABLE: BAD,
+            ModelDirectoryState.UNCHECKED: ATTENTION,
         }
     ),
     "replica": {

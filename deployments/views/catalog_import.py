@@ -1,5 +1,7 @@
 """Import a model: its files are read, what they leave open is asked, and a team keeps the entry."""
 
+from collections.abc import Mapping
+from pathlib import PurePosixPath
 from typing import Any
 
 from django.contrib import messages
@@ -17,6 +19,7 @@ from deployments.planning.errors import PlanningError
 from deployments.planning.methods import Method
 from deployments.planning.model_config.reading import ModelReading
 from deployments.selectors.access import teams_with_role
+from deployments.selectors.model_directories import readable_directory
 from deployments.selectors.model_import import Candidate, candidates
 from deployments.selectors.texts import say_error
 from deployments.services.catalog_entries import import_drafter, import_target
@@ -27,12 +30,16 @@ from deployments.views.people import person
 
 SALT = "draftboard.model-reading"
 LONGEST_STAY_S = 24 * 3600
+NOT_NAMED: Mapping[str, object] = {}
+"""Files that somebody gave say neither what they are called nor where they lie."""
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def catalog_import(request: HttpRequest) -> HttpResponse:
     """Read files, show what they say, and keep the entry; nothing is stored before."""
     if request.method != "POST":
+        if "directory" in request.GET:
+            return _from_host(request, request.GET["directory"])
         return _page(request, files=ModelFilesForm(label_suffix=""))
     if "reading" not in request.POST:
         return _read(request)
@@ -48,6 +55,35 @@ def catalog_import(request: HttpRequest) -> HttpResponse:
     return _keep(request, reading)
 
 
+def _from_host(request: HttpRequest, key: str) -> HttpResponse:
+    """What a worker read in a directory of a host."""
+    row = readable_directory(person(request), key)
+    try:
+        reading = from_document(ModelReading, row.reading if row else None)
+    except PlanningError:
+        problem = _(
+            "That directory is no longer listed, or its config.json says nothing. Read the host again."
+        )
+        files = ModelFilesForm(label_suffix="")
+        return _page(request, files=files, problem=problem, status=404)
+    draft = not reading.target
+    return _entry_page(request, reading, draft=draft, named=_named(request))
+
+
+def _named(request: HttpRequest) -> Mapping[str, object]:
+    """What the directory of a host says besides its files, where the address names one."""
+    row = readable_directory(person(request), request.GET.get("directory", ""))
+    if row is None:
+        return NOT_NAMED
+    name = PurePosixPath(row.path).name
+    return {
+        "team": str(row.host.cluster.team_id),
+        "key": name,
+        "directory": name,
+        "platforms": [row.host.platform],
+    }
+
+
 def _read(request: HttpRequest) -> HttpResponse:
     files = ModelFilesForm(request.POST, request.FILES, label_suffix="")
     if not files.is_valid():
@@ -58,7 +94,7 @@ def _read(request: HttpRequest) -> HttpResponse:
 def _keep(request: HttpRequest, reading: ModelReading) -> HttpResponse:
     draft = not reading.target or request.POST.get("use") == "draft"
     if "switch" in request.POST:
-        return _entry_page(request, reading, draft=draft)
+        return _entry_page(request, reading, draft=draft, named=_named(request))
     user = person(request)
     form, offered = _form(user, reading, request.POST, draft=draft)
     if not form.is_valid():
@@ -93,12 +129,16 @@ def _stored(
 
 
 def _form(
-    user: User, reading: ModelReading, data: QueryDict | None, *, draft: bool
+    user: User,
+    reading: ModelReading,
+    data: QueryDict | None,
+    *,
+    draft: bool,
+    named: Mapping[str, object] = NOT_NAMED,
 ) -> tuple[EntryForm, list[Candidate]]:
     teams = teams_with_role(user, TeamRole.OPERATOR)
-    platforms: dict[str, object] = {}
     if not draft:
-        return TargetForm(data, reading, teams, initial=platforms), []
+        return TargetForm(data, reading, teams, initial=dict(named)), []
     method = reading.method or Method.DRAFT_MODEL
     asked = data.get("method") if data is not None else None
     if isinstance(asked, str) and asked in set(Method):
@@ -114,6 +154,7 @@ def _form(
             *((str(one.row.pk), _option(one)) for one in offered),
         ],
         initial={
+            **named,
             "target": _trained_for(reading, offered),
             "method": method.value,
             "num_speculative_tokens": reading.num_speculative_tokens,
@@ -142,10 +183,11 @@ def _entry_page(
     reading: ModelReading,
     *,
     draft: bool,
+    named: Mapping[str, object] = NOT_NAMED,
     **again: Any,  # noqa: ANN401 - context of a template
 ) -> HttpResponse:
     """The page of what was read; ``again`` holds the refused form, its problem and status."""
-    fresh, found = _form(person(request), reading, None, draft=draft)
+    fresh, found = _form(person(request), reading, None, draft=draft, named=named)
     return _page(
         request,
         **{

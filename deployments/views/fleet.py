@@ -14,8 +14,9 @@ from deployments.forms.team_secret import SecretForm
 from deployments.models import Cluster, Host, TeamRole
 from deployments.planning.platforms.images import rewrite
 from deployments.planning.snapshot import ClusterSettings
-from deployments.selectors.access import has_role, team_ids_with_role
+from deployments.selectors.access import has_role, roles_in, team_ids_with_role
 from deployments.selectors.fleet import cluster_line, fleet_of, host_line, replicas_on
+from deployments.selectors.model_directories import models_view
 from deployments.selectors.tables.hosts import HOSTS
 from deployments.selectors.team_secrets import secrets_of
 from deployments.selectors.texts import say_error
@@ -48,28 +49,34 @@ def host_list(request: PanelRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def host(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
     """One host: devices, replicas, images, ports, and facts that a team admin enters."""
-    rows = Host.objects.for_user(request.user).select_related("cluster__team")
-    row = get_object_or_404(rows, pk=pk)
+    rows = Host.objects.for_user(request.user)
+    row = get_object_or_404(
+        rows.select_related("cluster__team", "model_listing"), pk=pk
+    )
     if request.method != "POST":
-        return _host_page(request, row, HostForm(initial=HostForm.initial_of(row)))
+        return host_page(request, row)
     refuse_without_role(request, row.cluster.team)
     form = HostForm(request.POST)
     if not form.is_valid():
-        return _host_page(request, row, form, status=422)
+        return host_page(request, row, form, status=422)
     change_host_facts(person(request), row, form.facts)
     messages.success(request, _("The facts are changed; new plans use them."))
     return redirect("host", pk=row.pk)
 
 
-def _host_page(
-    request: PanelRequest, row: Host, form: HostForm, *, status: int = 200
+def host_page(
+    request: PanelRequest, row: Host, form: HostForm | None = None, *, status: int = 200
 ) -> HttpResponse:
+    """The page of a host, with its form as it was filled in or as things stand."""
+    roles = roles_in(person(request), row.cluster.team)
     context = {
         "host": row,
         "line": host_line(row),
         "replicas": replicas_on(row),
-        "form": form,
-        "may_change": has_role(person(request), row.cluster.team, TeamRole.ADMIN),
+        "form": form or HostForm(initial=HostForm.initial_of(row)),
+        "may_change": TeamRole.ADMIN in roles,
+        "models": models_view(row),
+        "may_look": TeamRole.OPERATOR in roles,
     }
     return render(request, "fleet/host.html", context, status=status)
 

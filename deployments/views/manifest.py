@@ -115,6 +115,7 @@ MANIFEST: Mapping[str, Permission] = {
     "host-add": Permission(methods=BOTH, role=TeamRole.ADMIN),
     "host-connection": _read,
     "host-devices": Permission(methods=BOTH, role=TeamRole.ADMIN),
+    "host-models": Permission(methods=BOTH, role=TeamRole.OPERATOR),
     "host-test": Permission(methods=CHANGE, role=TeamRole.ADMIN),
     "host-edit": Permission(methods=BOTH, role=TeamRole.ADMIN),
     "host-key": Permission(methods=CHANGE, role=TeamRole.ADMIN),

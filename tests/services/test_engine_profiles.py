@@ -67,10 +67,10 @@ def test_new_release_is_shipped_as_a_difference_at_the_end(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("lines", "sentence"),
     [
-        ([], "printed no files"),
+        ([], "printed no answer"),
         (["PROFILE-BEGIN abc", "PROFILE-END"], "came incomplete"),
         (["PROFILE-BEGIN abc", "!!", "PROFILE-END"], "came incomplete"),
-        (["PROFILE-BEGIN abc", "AAAA"], "printed no files"),
+        (["PROFILE-BEGIN abc", "AAAA"], "printed no answer"),
     ],
 )
 def test_what_came_incomplete_is_not_read(lines: list[str], sentence: str) -> None:

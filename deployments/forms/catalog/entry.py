@@ -245,7 +245,7 @@ class DrafterForm(EntryForm):
             repository=value["repository"] or value["key"],
             directory=self.chosen_directory,
             platforms=tuple(value["platforms"]),
-            source=FROM_CONFIG,
+            source=self.reading.source or FROM_CONFIG,
             size_bytes=self.reading.size_bytes or value.get("size_bytes"),
             num_speculative_tokens=value["num_speculative_tokens"],
         )

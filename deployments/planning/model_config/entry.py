@@ -59,7 +59,7 @@ def entry_of(reading: ModelReading, naming: Naming) -> TargetModel:
     """
     _refuse_drafter(reading)
     sources = {
-        name: FROM_PERSON if name in naming.stated else FROM_CONFIG
+        name: FROM_PERSON if name in naming.stated else reading.source or FROM_CONFIG
         for name in _FACTS
         if getattr(reading, name) is not None
     }
@@ -90,7 +90,8 @@ def checkpoint_of(reading: ModelReading, naming: Naming) -> Checkpoint:
         quantization_flag=reading.quantization_flag,
         size_bytes=reading.size_bytes,
         holds_mtp=reading.holds_mtp,
-        source=FROM_INDEX if looked and reading.has_mtp else FROM_CONFIG,
+        source=reading.source
+        or (FROM_INDEX if looked and reading.has_mtp else FROM_CONFIG),
     )
 
 

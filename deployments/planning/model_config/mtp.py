@@ -105,12 +105,14 @@ def read_mtp(
 
 
 def holds_mtp(names: Iterable[str], layers: int | None) -> bool:
-    """Whether a tensor belongs to an MTP layer: by its name, or behind the last hidden layer."""
-    for name in names:
-        if _NAMED.search(name):
-            return True
-        layer = _LAYER.search(name)
-        plain = "vis" not in name and "audio" not in name and "encoder" not in name
-        if layer and layers and plain and int(layer[1]) >= layers:
-            return True
-    return False
+    """Whether a tensor belongs to an MTP layer."""
+    return any(is_mtp(name, layers) for name in names)
+
+
+def is_mtp(name: str, layers: int | None) -> bool:
+    """Whether the tensor belongs to an MTP layer: by its name, or behind the last hidden layer."""
+    if _NAMED.search(name):
+        return True
+    layer = _LAYER.search(name)
+    plain = "vis" not in name and "audio" not in name and "encoder" not in name
+    return bool(layer and layers and plain and int(layer[1]) >= layers)

@@ -1,6 +1,6 @@
 """A config.json, with the index of its weights if there is one, as facts and open questions."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from pydantic import ConfigDict
@@ -65,7 +65,8 @@ class ModelReading:
     """What the files say. ``None`` is unknown; ``asked`` says of what and why.
 
     ``method`` is that of a drafter, ``None`` for a target. Sizes are bytes, parameters counts.
-    ``places`` names the key that a fact was read from, by the fact's name.
+    ``places`` names the key that a fact was read from, by the fact's name. ``source`` names the
+    host whose files were read, ``None`` for files that somebody gave.
     """
 
     target: bool
@@ -93,6 +94,7 @@ class ModelReading:
     verifier_architectures: tuple[str, ...] = ()
     places: dict[str, str]
     asked: tuple[Open, ...] = ()
+    source: str | None = None
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
@@ -102,16 +104,21 @@ class ModelReading:
 
 
 def read_model(
-    config: dict[str, Json], index: dict[str, Json] | None = None
+    config: dict[str, Json],
+    index: dict[str, Json] | None = None,
+    *,
+    source: str | None = None,
 ) -> ModelReading:
-    """Read a config.json and the index of the same directory."""
+    """Read a config.json and the index of the same directory, which lies at ``source``."""
     whole = Config(config)
     inner = text_config(whole)
     architectures = whole.names("architectures") or inner.names("architectures")
     drafter = read_drafter(whole, architectures)
     if drafter is not None:
-        return _drafter(whole, architectures, drafter, index)
-    return _Target(whole, inner, architectures, index).reading()
+        reading = _drafter(whole, architectures, drafter, index)
+    else:
+        reading = _Target(whole, inner, architectures, index).reading()
+    return replace(reading, source=source)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from deployments.planning.context import PlanContext, RoleSettings
 from deployments.planning.plan import RoleMemory
 from deployments.planning.sizing.documented import unmet_need
 from deployments.planning.sizing.question import Question
+from deployments.planning.sizing.read_weights import read_weights
 from deployments.planning.sizing.role import role_memory
 from deployments.planning.text import Text, text
 
@@ -105,6 +106,8 @@ def _other_checkpoints(context: PlanContext, question: Question) -> Iterator[Tex
             or platform not in checkpoint.platforms
         ):
             continue
-        if role_memory(replace(question, checkpoint=checkpoint), platform).fits:
+        read = read_weights(context.hosts, checkpoint.directory)
+        other = replace(question, checkpoint=checkpoint, read=read)
+        if role_memory(other, platform).fits:
             yield text("Take the checkpoint {checkpoint}.", checkpoint=checkpoint.key)
             return

@@ -12,6 +12,7 @@ from deployments.planning.plan import Role
 from deployments.planning.sizing.documented import launched_devices
 from deployments.planning.sizing.geometry import Geometry, geometry_of
 from deployments.planning.sizing.quantisation import quantises_cache
+from deployments.planning.sizing.read_weights import ReadWeights, read_weights
 from deployments.planning.versions import Version
 
 HIGHER_SHARE_SINCE = Version((0, 25, 0))
@@ -31,7 +32,8 @@ class Question:
     ``sequences_wanted`` what the workload brings to one rank, each of ``sequence_tokens``.
     ``context_length`` is what one sequence must be able to reach, ``context_limit`` the most that the
     model was made for. ``cache_bytes`` is the width of
-    one cached value, ``indexer_bytes`` that of sparse attention's index.
+    one cached value, ``indexer_bytes`` that of sparse attention's index. ``read`` are the
+    checkpoint's files on the role's hosts, ``None`` where nobody has read them.
     """
 
     role: Role
@@ -65,6 +67,7 @@ class Question:
     hccl_mib: int
     launched_devices: int | None
     pipeline_parallel_size: int = 1
+    read: ReadWeights | None = None
 
     @property
     def devices(self) -> int:
@@ -117,6 +120,7 @@ def question_of(context: PlanContext, settings: RoleSettings) -> Question:
         or USUAL_HCCL_MIB,
         launched_devices=launched_devices(layout.serving),
         pipeline_parallel_size=layout.pipeline_parallel_size,
+        read=read_weights(layout.hosts, context.checkpoint.directory),
     )
 
 

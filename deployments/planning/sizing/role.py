@@ -4,6 +4,7 @@ from deployments.planning.plan import MemoryPart, RoleMemory
 from deployments.planning.sizing.buffers import buffer_parts
 from deployments.planning.sizing.cache import Cache, cache_of
 from deployments.planning.sizing.documented import shortfall
+from deployments.planning.sizing.exact import exact_mtp_part, exact_target_part
 from deployments.planning.sizing.question import Question
 from deployments.planning.sizing.weights import drafter_part, target_part
 
@@ -12,7 +13,11 @@ THOUSAND = 1000
 
 def role_memory(question: Question, platform: str) -> RoleMemory:
     """Size the fullest device of a role; what cannot be known stays ``None``."""
-    parts = (target_part(question), drafter_part(question), *buffer_parts(question))
+    parts = (
+        exact_target_part(question) or target_part(question),
+        exact_mtp_part(question) or drafter_part(question),
+        *buffer_parts(question),
+    )
     cache = cache_of(question)
     device = question.device_bytes
     budget = device * question.share // THOUSAND if device is not None else None

@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 from deployments.docker_api.containers import ListedContainer, list_containers
 from deployments.models import Booking, Host, ReleaseState, Replica
 from deployments.planning.errors import PlanningError
-from deployments.planning.text import Text, said_by, text
+from deployments.planning.text import Text, said_by, sentences, text
 from deployments.selectors.planning_inputs import host_snapshots
 from deployments.services.approvals import check_approval, mark_stale
 from deployments.services.errors import NotApprovedError
@@ -21,6 +21,7 @@ from deployments.services.rollout.rollout import (
     policy_of,
     resources,
 )
+from deployments.services.rollout.weights_check import prove_weights
 
 
 def validate(rollout: Rollout, act: Act) -> Done:
@@ -44,7 +45,10 @@ def validate(rollout: Rollout, act: Act) -> Done:
             )
         _prove_mounts(rollout, host)
     _prove_hosts(rollout)
-    return Done(text("The approval holds and the hosts are as planned."))
+    notes = prove_weights(rollout)
+    return Done(
+        sentences(text("The approval holds and the hosts are as planned."), *notes)
+    )
 
 
 def prove_approval(rollout: Rollout) -> None:

@@ -20,6 +20,7 @@ from deployments.services.rollout.claims import Claim, LeaseLostError
 from deployments.services.rollout.journal import Act
 from deployments.services.rollout.outcomes import Done, StepFailedError
 from deployments.services.rollout.rollout import Member, Rollout
+from deployments.services.rollout.weights_check import prove_weights_with
 
 PROGRESS_EVERY_S = 2.0
 HEARTBEAT_S = 10.0
@@ -29,7 +30,7 @@ def pull(rollout: Rollout, act: Act, member: Member) -> Done:
     """Find the image, or pull it, and keep the id of exactly what was found.
 
     Raises:
-        StepFailedError: the image can only come onto the host by hand.
+        StepFailedError: the image can only come onto the host by hand, or the weights are not whole.
         PullCancelledError: a person cancelled the release.
         DockerApiError: the host or the registry refuses or does not answer.
     """
@@ -49,6 +50,8 @@ def pull(rollout: Rollout, act: Act, member: Member) -> Done:
                     on_progress=watch.take,
                 )
             found = find_image(engine, wanted.reference, digest=wanted.digest)
+            if found is not None:
+                prove_weights_with(rollout, engine, member, found)
     if found is None:
         raise StepFailedError(
             "image_missing",
