@@ -10,7 +10,7 @@ import deployments.models.sentences
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("deployments", "0017_drift"),
+        ("deployments", "0018_log_root"),
     ]
 
     operations = [
