@@ -3,9 +3,11 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from xdist.scheduler import LoadFileScheduling
 
 from tests.e2e.engine_log import remove_containers
 from tests.e2e.full_panel import FullPanel, full_panel
@@ -22,6 +24,26 @@ CHROMIUM_ARGUMENTS = [
     "--disable-sync",
 ]
 PATIENCE_MS = 20_000
+TOGETHER = {
+    "test_the_loop": "test_journeys",  # one panel on one engine
+    "test_keyboard": "test_page_budget",  # one panel full of rows
+}
+
+
+class ByPanel(LoadFileScheduling):  # type: ignore[misc]
+    """A file is a worker's; files that need the same panel go to the same worker."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = Path(nodeid.partition("::")[0]).stem
+        return TOGETHER.get(file, file)
+
+
+def pytest_xdist_make_scheduler(
+    config: pytest.Config, log: Any
+) -> LoadFileScheduling | None:
+    """Give the tests out by panel when a run asks for whole files."""
+    by_file = config.getoption("dist") == "loadfile"
+    return ByPanel(config, log) if by_file else None
 
 
 @pytest.fixture(scope="session")

@@ -15,11 +15,7 @@ from tests.e2e.panel import RunningPanel, free_port, wait_for
 from tests.e2e.person import Person, add_person
 from tests.e2e.walk import Look, Walk
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.docker,
-    pytest.mark.xdist_group("running panel"),
-]
+pytestmark = [pytest.mark.browser, pytest.mark.docker]
 
 ENGLISH, CHINESE = "en", "zh-hans"
 LOOKS = (

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.e2e.full_panel import FullPanel
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("full panel")]
+pytestmark = pytest.mark.browser
 PLACES = {
     "o": "/",
     "d": "/deployments/",

@@ -12,7 +12,7 @@ from benchmarks.page_weight import (
 )
 from tests.e2e.full_panel import FullPanel
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("full panel")]
+pytestmark = pytest.mark.browser
 ROWS = (
     "deployment",
     "configuration",

@@ -10,12 +10,7 @@ from tests.e2e.engine_log import containers, printed
 from tests.e2e.panel import RunningPanel, wait_for
 from tests.e2e.person import Person, log_in, plan_practice
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.docker,
-    pytest.mark.slow,
-    pytest.mark.xdist_group("running panel"),
-]
+pytestmark = [pytest.mark.browser, pytest.mark.docker, pytest.mark.slow]
 
 SCREENS = ("method", "approval", "release", "acceptance")
 WINDOWS = 4

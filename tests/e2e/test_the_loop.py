@@ -10,11 +10,7 @@ from tests.e2e.engine_log import Printed, containers, printed
 from tests.e2e.panel import RunningPanel, wait_for
 from tests.e2e.person import Person, add_person, plan_practice, tab_of
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.docker,
-    pytest.mark.xdist_group("running panel"),
-]
+pytestmark = [pytest.mark.browser, pytest.mark.docker]
 
 LIVE_WITHIN_MS = 90_000
 

@@ -93,7 +93,7 @@ PHASES = (
         # Walks on a real engine mostly wait, so the pages are looked at beside them.
         command=pytest(
             "browser",
-            *("-n2", "--dist=loadgroup", "-m", "not slow", "tests/e2e"),
+            *("-n2", "--dist=loadfile", "-m", "not slow", "tests/e2e"),
         ),
     ),
 )
