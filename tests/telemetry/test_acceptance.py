@@ -219,3 +219,27 @@ def test_forged_numbers_are_left_out() -> None:
 def test_any_text_can_follow_the_marker(text: str) -> None:
     record = parse_acceptance("SpecDecoding metrics: " + text)
     assert record is None or record.drafted is None or record.drafted >= 0
+
+
+@given(
+    length=st.decimals(0, 99_999, places=2),
+    speeds=st.tuples(*[st.decimals(0, 10**8, places=2)] * 2),
+    counts=st.tuples(*[st.integers(0, 10**14 - 1)] * 2),
+    rates=st.lists(st.decimals(0, 9, places=3), min_size=1, max_size=70),
+    rate=st.decimals(0, 999, places=1),
+)
+def test_the_usual_line_is_read_as_any_other_is(
+    length: object,
+    speeds: tuple[object, object],
+    counts: tuple[int, int],
+    rates: list[object],
+    rate: object,
+) -> None:
+    """A second space takes a line out of the short way and changes nothing that it says."""
+    usual = (
+        f"SpecDecoding metrics: Mean acceptance length: {length}, Accepted throughput: "
+        f"{speeds[0]} tokens/s, Drafted throughput: {speeds[1]} tokens/s, "
+        f"Accepted: {counts[0]} tokens, Drafted: {counts[1]} tokens, Per-position acceptance "
+        f"rate: {', '.join(map(str, rates))}, Avg Draft acceptance rate: {rate}%"
+    )
+    assert parsed(usual) == parsed(usual.replace("Drafted: ", "Drafted:  "))

@@ -2,6 +2,7 @@
 
 import io
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -75,3 +76,24 @@ def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     output = io.StringIO()
     call_command("read_log", "-", "--json", stdout=output)
     assert json.loads(output.getvalue())["records"][0]["accepted"] == 2340
+
+
+def test_a_large_log_is_read_to_its_end_in_little_memory(tmp_path: Path) -> None:
+    """The command holds a block of it and the records, never the whole."""
+    noise = (
+        b"(APIServer pid=1) INFO:     10.1.2.3:40000 - GET /health 200 OK\n" * 16_000
+    )
+    record = b"accepted 2340 / drafted 3000 = 78.0%\n"
+    log = tmp_path / "large.log"
+    with log.open("wb") as file:
+        for _ in range(24):
+            file.write(noise + record)
+    output = io.StringIO()
+    tracemalloc.start()
+    call_command("read_log", str(log), "--json", stdout=output)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    answer = json.loads(output.getvalue())
+    assert answer["record_count"] == len(answer["records"]) == 24
+    assert answer["records"][-1]["line"] == 24 * 16_001
+    assert peak < 16 * 1024 * 1024 < log.stat().st_size

@@ -1,5 +1,6 @@
 """A large log is scanned: the same answer as line by line, in little time and memory."""
 
+import random
 import time
 import tracemalloc
 from dataclasses import replace
@@ -20,7 +21,8 @@ def noise(lines: int) -> str:
 
 
 def in_pieces(log: bytes, size: int) -> LogReading:
-    return read_blocks(log[start : start + size] for start in range(0, len(log), size))
+    pieces = (log[start : start + size] for start in range(0, len(log), size))
+    return read_blocks(pieces, scanned=True)
 
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
@@ -30,6 +32,51 @@ def test_scanning_finds_what_reading_finds(path: Path) -> None:
     if is_plain(log):
         assert in_pieces(log, 4096) == read_log(log)
         assert in_pieces(log, 64 * 1024) == read_log(log)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_any_mixture_is_read_alike(seed: int) -> None:
+    """Stretches of real logs in any order, between lines that say nothing, in pieces of any size."""
+    chance = random.Random(seed)  # noqa: S311
+    logs = [log for path in LOGS if is_plain(log := path.read_bytes())]
+    parts: list[bytes] = []
+    for _ in range(120):
+        lines = chance.choice(logs).split(b"\n")
+        first = chance.randrange(len(lines))
+        stretch = lines[first : first + chance.choice((1, 3, 40))]
+        if chance.random() < 0.2:
+            stretch = [line.replace(b"e", b"\xe2\x96", 1) for line in stretch]
+        if chance.random() < 0.2:
+            stretch = [line + b"\r" for line in stretch]
+        if chance.random() < 0.1:
+            stretch.append(b"x" * chance.choice((5_000, 70_000)))
+        parts += [b"\n".join(stretch), chance.choice((b"\n", b"\n", b" \xe2\x96\x88 "))]
+        parts.append(noise(chance.choice((0, 5, 80, 600))).encode())
+    log = b"".join(parts)
+    wanted = read_blocks([log], scanned=False)
+    assert wanted.records
+    assert in_pieces(log, chance.choice((3_000, 65_536, 1 << 20))) == wanted
+
+
+def test_engines_are_told_apart_by_process_in_usual_and_other_lines() -> None:
+    """The short way for lines of engines knows what the long way knows."""
+    head = "(EngineCore_DP{0} pid={0}) INFO 11-29 15:04:05 [loggers.py:259] "
+    figures = (
+        "SpecDecoding metrics: Mean acceptance length: 2.50, Accepted throughput: 15.00 tokens/s, "
+        "Drafted throughput: 30.00 tokens/s, Accepted: 150 tokens, Drafted: 300 tokens, "
+        "Per-position acceptance rate: 0.800, 0.500, 0.200, Avg Draft acceptance rate: 50.0%\n"
+    )
+    lines = [noise(600)]
+    for number in range(40):
+        of = head.format(number % 4)
+        lines += [noise(100), of, f"Engine {number:03d}: Running: 1 reqs\n"]
+        lines += [noise(30), head.format((number + 1) % 4), figures]
+        if number == 30:
+            lines.append(of + "4 Engines Aggregated: Running: 1 reqs\n")
+    log = "".join(lines).encode()
+    wanted = read_blocks([log], scanned=False)
+    assert len({record.engine for record in wanted.records}) > 30
+    assert in_pieces(log, 1 << 16) == wanted
 
 
 def test_the_rest_of_a_large_log_changes_nothing_but_line_numbers() -> None:

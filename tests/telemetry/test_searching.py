@@ -4,9 +4,15 @@ import time
 
 import pytest
 
+from deployments.planning.failures.known import KNOWN_FAILURES
+from deployments.telemetry.logs.scanning import ORDINARY
 from deployments.telemetry.logs.searching import (
+    FRAGMENT,
     LONGEST_PATTERN,
     PatternError,
+    any_of,
+    any_of_few,
+    fragments_of,
     log_pattern,
 )
 
@@ -75,3 +81,34 @@ def test_patterns_that_explode_elsewhere_do_not_here(pattern: str) -> None:
     begin = time.process_time()
     assert not found.matches("a" * 8000)
     assert time.process_time() - begin < 0.5
+
+
+def test_every_word_holds_its_fragment_and_few_fragments_hold_for_all() -> None:
+    words = {anchor for one in KNOWN_FAILURES for anchor in one.anchors}
+    fragments = fragments_of(words, ORDINARY)
+    assert set(fragments) == words
+    assert len(set(fragments.values())) < len(words) / 2
+    for word, fragment in fragments.items():
+        assert fragment in word
+        assert fragment == word or len(fragment) == FRAGMENT
+        assert fragment == word or fragment not in ORDINARY
+
+
+def test_a_word_of_ordinary_pieces_and_a_short_one_stay_whole() -> None:
+    assert fragments_of({"abcdef", "xyz"}, "abcdef") == {
+        "abcdef": "abcdef",
+        "xyz": "xyz",
+    }
+
+
+@pytest.mark.parametrize("amount", [1, 48, 49, 200])
+def test_words_are_found_in_text_and_in_bytes_however_many_they_are(
+    amount: int,
+) -> None:
+    words = {f"wörd{number:03d}." for number in range(amount)}
+    for found in (any_of(words), any_of_few(words)):
+        for word in words:
+            assert found(f"a {word} b")
+            assert found(f"a {word} b".encode())
+        assert not found("a word000. b")
+        assert not found(b"a word000x b")

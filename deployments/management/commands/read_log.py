@@ -1,14 +1,15 @@
 """``manage.py read_log FILE``: what a log says about speculation."""
 
 import json
-from dataclasses import asdict
+from collections.abc import Iterator
+from dataclasses import asdict, replace
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from deployments.management.input_files import read_input
+from deployments.management.input_files import read_input_blocks
 from deployments.telemetry.diagnosis import DiagnosisSeverity
-from deployments.telemetry.logs.reader import LogReading, read_log
+from deployments.telemetry.logs.reader import LogReading, read_blocks
 
 
 class Command(BaseCommand):
@@ -25,9 +26,11 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         """Read and answer; exit code 1 when a critical diagnosis was made."""
-        reading = read_log(read_input(options["file"]))
+        reading = read_blocks(read_input_blocks(options["file"]))
         if options["json"]:
-            self.stdout.write(json.dumps(_document(reading), allow_nan=False))
+            for piece in _document(reading):
+                self.stdout.write(piece, ending="")
+            self.stdout.write("")
         else:
             self.stdout.write("\n".join(_sentences(reading)))
         if any(
@@ -37,11 +40,16 @@ class Command(BaseCommand):
             raise SystemExit(1)
 
 
-def _document(reading: LogReading) -> dict[str, Any]:
-    document = asdict(reading)
+def _document(reading: LogReading) -> Iterator[str]:
+    """One JSON object in pieces: a large log has more records than should be text at once."""
+    document = asdict(replace(reading, records=()))
     document["record_count"] = len(reading.records)
-    document["advice"] = asdict(reading.advice) if reading.advice else None
-    return document
+    del document["records"]
+    yield f'{json.dumps(document, allow_nan=False)[:-1]}, "records": ['
+    for place, record in enumerate(reading.records):
+        comma = ", " if place else ""
+        yield f"{comma}{json.dumps(asdict(record), allow_nan=False)}"
+    yield "]}"
 
 
 def _sentences(reading: LogReading) -> list[str]:

@@ -1,7 +1,7 @@
 """Matching: lines against the known failures, first occurrence each, causes before consequences."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -10,7 +10,7 @@ from deployments.planning.failures.signature import Signature
 from deployments.planning.text import text
 from deployments.telemetry.diagnosis.values import Diagnosis, DiagnosisSeverity
 from deployments.telemetry.logs.lines import LogLine, read_lines
-from deployments.telemetry.logs.searching import any_of
+from deployments.telemetry.logs.searching import Search, any_of
 
 LONGEST_EVIDENCE = 500
 LONGEST_MATCHED = 16_000
@@ -51,6 +51,7 @@ class _Compiled:
 _COMPILED: Mapping[str, _Compiled] = {
     one.code: _Compiled(one, re.compile(one.pattern)) for one in KNOWN_FAILURES
 }
+ALL_CODES = frozenset(_COMPILED)
 
 
 class Diagnoser:
@@ -58,7 +59,7 @@ class Diagnoser:
 
     def __init__(self) -> None:
         self._found: dict[str, Diagnosis] = {}
-        self.open = frozenset(_COMPILED)
+        self.open = ALL_CODES
         self._tried: dict[str, int] = {}
         self._vain: set[str] = set()
         self._before = ""
@@ -143,7 +144,7 @@ def _is_general(one: Diagnosis) -> bool:
 
 
 @lru_cache(maxsize=256)
-def gate(codes: frozenset[str]) -> Callable[[str], bool]:
+def gate(codes: frozenset[str]) -> Search:
     """Whether a text holds a word of one of these failures, or of a stop or a start."""
     return any_of(anchors_of(codes))
 

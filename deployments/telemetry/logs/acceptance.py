@@ -71,17 +71,21 @@ def parse_acceptance(text: str) -> AcceptanceRecord | None:
     return acceptance_of(parse_line(text))
 
 
-def acceptance_of(line: LogLine) -> AcceptanceRecord | None:
-    """Read a line that is already split into prefixes and message."""
-    marker = _MARKER.search(line.message)
+def acceptance_of(line: LogLine, engine: int | None = None) -> AcceptanceRecord | None:
+    """Read a line that is already split into prefixes and message, as a line of this engine."""
+    marker = "metrics:" in line.message and _MARKER.search(line.message)
     if marker:
         fields = read_fields(line.message[marker.end() :])
-        return _record(line, fields, marker["name"]) if fields.any_value else None
-    seed = _SEED.search(line.message)
-    return _seed_record(line, seed) if seed else None
+        if not fields.any_value:
+            return None
+        return _record(line, fields, marker["name"], engine)
+    seed = " / drafted " in line.message and _SEED.search(line.message)
+    return _seed_record(line, seed, engine) if seed else None
 
 
-def _record(line: LogLine, fields: Fields, name: str) -> AcceptanceRecord:
+def _record(
+    line: LogLine, fields: Fields, name: str, engine: int | None
+) -> AcceptanceRecord:
     kind = _format(line, fields, name)
     percent = name == "SpecDecoding"
     rate = fields.number("rate")
@@ -91,7 +95,19 @@ def _record(line: LogLine, fields: Fields, name: str) -> AcceptanceRecord:
     count = (
         None if fields.truncated else _count(fields, length, accepted, drafted, rate)
     )
-    drafts = _num_drafts(kind, fields, count, length)
+    v0 = kind is RecordFormat.V0
+    drafts = (
+        _num_drafts(fields, accepted, drafted, count, None if v0 else length)
+        if drafted and count
+        else None
+    )
+    emitted = fields.count("emitted")
+    if v0:
+        exact_length = emitted / drafts if emitted is not None and drafts else None
+    elif accepted is not None and drafts:
+        exact_length = 1 + accepted / drafts
+    else:
+        exact_length = length if drafted else None
     exact_rate = accepted / drafted if accepted is not None and drafted else None
     if drafted == 0:
         rate = None
@@ -105,19 +121,20 @@ def _record(line: LogLine, fields: Fields, name: str) -> AcceptanceRecord:
         format=kind,
         accepted=accepted,
         drafted=drafted,
-        emitted=fields.count("emitted"),
+        emitted=emitted,
         num_drafts=drafts,
         acceptance_rate=rate if exact_rate is None else exact_rate,
-        mean_acceptance_length=_length(kind, fields, drafts, length),
+        mean_acceptance_length=exact_length,
         acceptance_rate_printed=rate,
         mean_acceptance_length_printed=length,
         per_position=fields.positions,
         num_speculative_tokens=count,
         accepted_tokens_per_s=fields.number("accepted_tps"),
         drafted_tokens_per_s=fields.number("drafted_tps"),
-        window_s=_window(fields),
-        cumulative=kind is RecordFormat.V0,
+        window_s=_window(fields, accepted, drafted),
+        cumulative=v0,
         truncated=fields.truncated,
+        engine=engine,
     )
 
 
@@ -153,23 +170,20 @@ def _count(
 
 
 def _num_drafts(
-    kind: RecordFormat, fields: Fields, count: int | None, length: float | None
+    fields: Fields,
+    accepted: int | None,
+    drafted: int,
+    count: int,
+    length: float | None,
 ) -> int | None:
     """Return drafted / count, or what the per-position rates say where drafts were short.
 
     n-gram and suffix drafts may be shorter than the count. Then drafted / count is no integer
     or disagrees with the printed length, and accepted / sum of the position rates is right.
     """
-    drafted, accepted = fields.count("drafted"), fields.count("accepted")
-    if not drafted or not count:
-        return None
     if drafted % count == 0:
         drafts = drafted // count
-        if (
-            kind is RecordFormat.V0
-            or accepted is None
-            or _agrees(accepted / drafts, length)
-        ):
+        if accepted is None or _agrees(accepted / drafts, length):
             return drafts
     total = sum(fields.positions or ())
     return round(accepted / total) if accepted and total else None
@@ -182,28 +196,17 @@ def _agrees(extra: float, length: float | None) -> bool:
     return min(abs(1 + extra - length), abs(extra - length)) <= LENGTH_TOLERANCE
 
 
-def _length(
-    kind: RecordFormat, fields: Fields, drafts: int | None, printed: float | None
-) -> float | None:
-    if not fields.count("drafted"):
-        return None
-    accepted, emitted = fields.count("accepted"), fields.count("emitted")
-    if kind is RecordFormat.V0:
-        return emitted / drafts if emitted is not None and drafts else None
-    if accepted is not None and drafts:
-        return 1 + accepted / drafts
-    return printed
-
-
-def _window(fields: Fields) -> float | None:
-    for tokens, speed in (("drafted", "drafted_tps"), ("accepted", "accepted_tps")):
-        amount, per_second = fields.count(tokens), fields.number(speed)
+def _window(fields: Fields, accepted: int | None, drafted: int | None) -> float | None:
+    for amount, speed in ((drafted, "drafted_tps"), (accepted, "accepted_tps")):
+        per_second = fields.number(speed)
         if amount and per_second:
             return amount / per_second
     return None
 
 
-def _seed_record(line: LogLine, seed: re.Match[str]) -> AcceptanceRecord:
+def _seed_record(
+    line: LogLine, seed: re.Match[str], engine: int | None
+) -> AcceptanceRecord:
     accepted, drafted = int(seed["accepted"]), int(seed["drafted"])
     return AcceptanceRecord(
         line=line.number,
@@ -228,4 +231,5 @@ def _seed_record(line: LogLine, seed: re.Match[str]) -> AcceptanceRecord:
         window_s=None,
         cumulative=False,
         truncated=False,
+        engine=engine,
     )

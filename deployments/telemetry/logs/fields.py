@@ -46,6 +46,16 @@ _NEXT_POSITION = re.compile(r",\s{0,4}(?=\d|nan)")
 _ENDS = re.compile(r"(?=[,\s;)|\]\"'`\\}]|\.(?:\s|$)|$)")
 _DECIMALS = {"length": 2, "accepted_tps": 2, "drafted_tps": 2}
 _LENGTH_SLACK = 0.02
+_USUAL = re.compile(
+    r" Mean acceptance length: (\d{1,9}\.\d\d), Accepted throughput: (\d{1,9}\.\d\d) tokens/s, "
+    r"Drafted throughput: (\d{1,9}\.\d\d) tokens/s, Accepted: (\d{1,14}) tokens, "
+    r"Drafted: (\d{1,14}) tokens, "
+    r"Per-position acceptance rate: (\d\.\d{3}(?:, \d\.\d{3}){0,63}), "
+    r"Avg Draft acceptance rate: (\d{1,3}\.\d)%"
+)
+"""The whole of what most engines print, of which nothing is missing, ``nan`` or cut off."""
+_USUAL_VALUES = ("length", "accepted_tps", "drafted_tps", "accepted", "drafted")
+_USUAL_NAMES = frozenset((*_USUAL_VALUES, "positions", "rate"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +88,20 @@ class Fields:
 
 def read_fields(text: str) -> Fields:
     """Read every known ``Name: value`` of the text behind the marker, in any order."""
+    usual = _USUAL.fullmatch(text)
+    return _read_usual(usual) if usual else _read_any(text)
+
+
+def _read_usual(usual: re.Match[str]) -> Fields:
+    """The same as ``_read_any`` of that text, in a fifth of the time."""
+    *numbers, positions, rate = usual.groups()
+    values = dict(zip(_USUAL_VALUES, map(float, numbers), strict=True))
+    values["rate"] = float(rate)
+    rates = tuple(map(float, positions.split(", ")))
+    return Fields(values, _USUAL_NAMES, rates, truncated=False)
+
+
+def _read_any(text: str) -> Fields:
     labels = list(_LABEL.finditer(text))
     values: dict[str, float] = {}
     positions: tuple[float, ...] | None = None

@@ -1,7 +1,7 @@
 """Lines: log bytes to messages, with the prefixes of vLLM, Docker and Kubernetes taken off."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 LONGEST_LINE_BYTES = 64 * 1024
@@ -67,6 +67,17 @@ def without_escapes(text: str) -> str:
 def parse_line(text: str, number: int = 1) -> LogLine:
     """Split one line into its prefixes and its message; never raises, takes linear time."""
     text = without_escapes(text[:LONGEST_LINE_BYTES])
+    if text[:1] == "(" and (header := _HEADER.match(text)):
+        process, pid, level, time, place = header.groups()
+        return LogLine(
+            number=number,
+            message=text[header.end() :],
+            process=process,
+            pid=int(pid) if pid else None,
+            level=level,
+            log_time=time,
+            place=place,
+        )
     found, position = _runtime_prefix(text)
     header = _HEADER.search(text, position) or _PROCESS.match(text, position)
     if header:
@@ -109,8 +120,13 @@ def read_lines(data: bytes) -> Iterator[LogLine]:
     their line. Pieces that a Kubernetes runtime split (tag ``P``) are joined. Lines beyond
     64 KiB are cut; bytes that are no UTF-8 become the replacement character.
     """
+    return lines_of_blocks((data,))
+
+
+def lines_of_blocks(blocks: Iterable[bytes]) -> Iterator[LogLine]:
+    """Yield the messages of a log that comes in pieces of any size, as ``read_lines`` does."""
     open_pieces: dict[tuple[str | None, str | None], LogLine] = {}
-    for number, raw in enumerate(data.split(b"\n"), start=1):
+    for number, raw in enumerate(_split(blocks), start=1):
         text = raw[:LONGEST_LINE_BYTES].decode("utf-8", "replace")
         for piece in text.split("\r"):
             if not piece:
@@ -119,6 +135,19 @@ def read_lines(data: bytes) -> Iterator[LogLine]:
             if line is not None:
                 yield line
     yield from open_pieces.values()
+
+
+def _split(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """The physical lines; of one without an end no more is kept than is read of it."""
+    rest = b""
+    for block in blocks:
+        first, *lines = block.split(b"\n")
+        rest = (rest + first)[: LONGEST_LINE_BYTES + 1]
+        if lines:
+            yield rest
+            rest = lines.pop()
+            yield from lines
+    yield rest
 
 
 def _joined(

@@ -1,30 +1,46 @@
 """Reader: a whole log to records, totals, the offline summary, start-up facts and diagnoses."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain
 
 from deployments.telemetry.acceptance_history import counts_of_record, total
 from deployments.telemetry.advice import Advice, advise
 from deployments.telemetry.diagnosis import Diagnoser, Diagnosis
 from deployments.telemetry.diagnosis.acceptance_signs import diagnose_records
-from deployments.telemetry.diagnosis.matching import anchors_of
+from deployments.telemetry.diagnosis.matching import ALL_CODES, anchors_of
 from deployments.telemetry.logs.acceptance import AcceptanceRecord, acceptance_of
-from deployments.telemetry.logs.lines import LONGEST_LINE_BYTES, LogLine, read_lines
+from deployments.telemetry.logs.lines import (
+    LONGEST_LINE_BYTES,
+    LogLine,
+    lines_of_blocks,
+)
 from deployments.telemetry.logs.scanning import (
+    BLOCK_BYTES,
     LARGE_BYTES,
+    ORDINARY,
     blocks_of,
     is_plain,
     scan,
 )
-from deployments.telemetry.logs.searching import any_of
+from deployments.telemetry.logs.searching import (
+    Search,
+    any_of,
+    any_of_few,
+    fragments_of,
+)
 from deployments.telemetry.logs.startup import StartupFacts, StartupReader
 from deployments.telemetry.logs.summary import OfflineSummary, SummaryReader
 
 MOST_WRAPPED_LINES = 6
 
 _ENGINE = re.compile(r"\bEngine (?P<index>\d{1,6}): ")
+_ENGINE_LINE = re.compile(
+    rb"(?:\((?P<process>[A-Za-z][\w-]{0,63}) pid=(?P<pid>\d{1,10})\) )?INFO "
+    rb"\d\d-\d\d \d\d:\d\d:\d\d \[[\w./-]{1,128}:\d{1,6}\] Engine (?P<index>\d{1,6}): [ -~]*$"
+)
 _AGGREGATED = re.compile(r"\d{1,6} Engines Aggregated: ")
 _METRIC = re.compile(r"(?:SpecDecoding|Speculative) metrics:")
 _WRAPPED = re.compile(
@@ -32,7 +48,9 @@ _WRAPPED = re.compile(
     r"|System efficiency|Number of|Current speculative depth|tokens|throughput|acceptance|length"
     r"|rate|position|\d{1,12}(?:\.\d{1,6})?(?:%|,| tokens|$))"
 )
-_COMPLETE = re.compile(r"Draft acceptance rate: (?:\d{1,3}(?:\.\d{1,3})?|nan)%\s*$")
+_LAST = "Draft acceptance rate: "
+_COMPLETE = re.compile(rf"{_LAST}(?:\d{{1,3}}(?:\.\d{{1,3}})?|nan)%\s*$")
+_WHOLE = re.compile(_COMPLETE.pattern.encode())
 _BACKENDS = (
     ("sglang", re.compile(r"Decode batch, #running-req|\bsglang\b")),
     (
@@ -46,10 +64,10 @@ _BACKEND_WORDS = {
     "llama.cpp": ("llama_", "slot print_timing", "llamacpp:", "draft acceptance = "),
     "vllm": ("vllm", "vLLM", "metrics.py:", "loggers.py:"),
 }
-_ALWAYS = (
-    "metrics:",
-    "Engine ",
-    "Engines Aggregated",
+_FIGURES = ("metrics:", "Engine ")
+"""Words of the lines that come again and again."""
+_SAID = (
+    "Engines Aggregated: ",
     "LLM engine (v",
     "speculative decoding with method",
     " / drafted ",
@@ -92,29 +110,44 @@ class _Reader:
         self.summary = SummaryReader()
         self.diagnoser = Diagnoser()
         self.backends: set[str] = set()
+        self.is_open = False
         self._engines: dict[tuple[str | None, str | None, int | None], int | None] = {}
         self._open: LogLine | None = None
         self._wrapped = 0
         self._is_vllm = False
-        self._state: tuple[frozenset[str], frozenset[str], tuple[str, ...]] | None = (
-            None
-        )
-        self._matters: Callable[[str], bool] = bool
+        self._state = self._now()
+        self.figures: Sequence[bytes] = tuple(word.encode() for word in _FIGURES)
+        self.has_figures = any_of(_FIGURES)
+        self._look_for()
 
-    @property
-    def is_open(self) -> bool:
-        """Whether the next line may belong to the last one."""
-        return self._open is not None
-
-    @property
-    def matters(self) -> Callable[[str], bool]:
-        """Whether a text may hold something that is not known yet."""
+    def _now(self) -> tuple[frozenset[str], frozenset[str], tuple[str, ...]]:
+        """What is looked for: failures, backends but those that are known, other words."""
         known = frozenset(_BACKEND_WORDS) if self._is_vllm else frozenset(self.backends)
-        versions = () if self.startup.facts.engine_version else (_BANNER,)
-        state = (self.diagnoser.open, known, versions)
-        if state != self._state:
-            self._state, self._matters = state, _words_of(*state)
-        return self._matters
+        more = () if self.startup.facts.engine_version else (_BANNER,)
+        return self.diagnoser.open, known, more
+
+    def _look_for(self) -> None:
+        words = _words_of(*self._state)
+        self.may_speak, self.matters, self._speaks = words
+
+    def may_go_on(self, line: bytes) -> bool:
+        """Whether lines after this one may belong to it."""
+        if b"metrics:" not in line:
+            return False
+        place = line.rfind(_LAST.encode())
+        return place < 0 or b"\r" in line[:place] or not _WHOLE.match(line, place)
+
+    def read_figures(self, line: bytes) -> bool:
+        """Take a line of an engine in its usual form, which only says whose figures come next."""
+        if self.is_open or not self._is_vllm:
+            return False
+        engine = _ENGINE_LINE.match(line)
+        if engine is None:
+            return False
+        process, pid, index = engine.groups()
+        key = (None, process.decode(), int(pid)) if process else (None, None, None)
+        self._engines[key] = int(index)
+        return True
 
     def skipped(self, message: str) -> None:
         """Be told the line before the next one; a validation error names its field there."""
@@ -125,20 +158,31 @@ class _Reader:
         if self._continues(line):
             return
         self.finish()
-        if _METRIC.search(line.message):
-            self._open, self._wrapped = line, 0
+        if "metrics:" in line.message and _METRIC.search(line.message):
+            if _is_complete(line.message):
+                self._add(line)
+            else:
+                self._open, self._wrapped, self.is_open = line, 0, True
             return
         self._engine(line)
+        if not self._is_vllm:
+            self._backend(line)
+        if not self._speaks(line.message):
+            self.diagnoser.after(line.message)
+            return
         self.startup.read(line)
         self.summary.read(line.message)
         self.diagnoser.read(line)
-        self._backend(line)
         self._add(line)
+        state = self._now()
+        if state != self._state:
+            self._state = state
+            self._look_for()
 
     def finish(self) -> None:
         """Turn the metric line that is still open into a record."""
         if self._open is not None:
-            line, self._open = self._open, None
+            line, self._open, self.is_open = self._open, None, False
             self._add(line)
 
     def _continues(self, line: LogLine) -> bool:
@@ -146,7 +190,7 @@ class _Reader:
         begun = self._open
         if begun is None or line.has_header or self._wrapped >= MOST_WRAPPED_LINES:
             return False
-        if _COMPLETE.search(begun.message) or not _WRAPPED.match(line.message):
+        if _is_complete(begun.message) or not _WRAPPED.match(line.message):
             return False
         joined = f"{begun.message.rstrip()} {line.message.strip()}"
         self._open = replace(begun, message=joined[:LONGEST_LINE_BYTES])
@@ -154,10 +198,10 @@ class _Reader:
         return True
 
     def _add(self, line: LogLine) -> None:
-        record = acceptance_of(line)
+        engine = self._engines.get((line.source, line.process, line.pid))
+        record = acceptance_of(line, engine)
         if record is not None:
-            engine = self._engines.get((line.source, line.process, line.pid))
-            self.records.append(replace(record, engine=engine))
+            self.records.append(record)
 
     def _engine(self, line: LogLine) -> None:
         key = (line.source, line.process, line.pid)
@@ -169,8 +213,6 @@ class _Reader:
 
     def _backend(self, line: LogLine) -> None:
         """Collect signs of a backend; vLLM's own prefix settles it."""
-        if self._is_vllm:
-            return
         if line.place and line.process:
             self._is_vllm = True
             self.backends.add("vllm")
@@ -178,33 +220,61 @@ class _Reader:
         self.backends |= {name for name, sign in _BACKENDS if sign.search(line.message)}
 
 
+def _is_complete(message: str) -> bool:
+    """Whether a metric line ends with its last field, so that nothing of it can follow."""
+    place = message.rfind(_LAST)
+    return place >= 0 and _COMPLETE.match(message, place) is not None
+
+
 def read_log(data: bytes) -> LogReading:
     """Read a whole log; any bytes are allowed, the time taken grows with their number only."""
-    if len(data) > LARGE_BYTES and is_plain(data):
-        return read_blocks(blocks_of(data))
-    reader = _Reader()
-    for line in read_lines(data):
-        reader.read(line)
-    return _reading(reader)
+    return read_blocks(blocks_of(data))
 
 
-def read_blocks(blocks: Iterable[bytes]) -> LogReading:
-    """Read a log that comes in pieces and is plain, in constant memory apart from its records."""
-    reader = _Reader()
-    scan(reader, blocks)
+def read_blocks(blocks: Iterable[bytes], *, scanned: bool | None = None) -> LogReading:
+    """Read a log that comes in pieces of any size, in constant memory apart from its records.
+
+    A large log whose beginning is plain is ``scanned``; of any other one every line is read.
+    """
+    source = iter(blocks)
+    head = b""
+    while len(head) < BLOCK_BYTES and (block := next(source, None)) is not None:
+        head += block
+    if scanned is None:
+        scanned = len(head) > LARGE_BYTES and is_plain(head)
+    reader, whole = _Reader(), chain((head,), source)
+    if scanned:
+        scan(reader, whole)
+    else:
+        for line in lines_of_blocks(whole):
+            reader.read(line)
     return _reading(reader)
 
 
 @lru_cache(maxsize=256)
 def _words_of(
     codes: frozenset[str], known_backends: frozenset[str], more: tuple[str, ...]
-) -> Callable[[str], bool]:
-    """Whether a text holds a word that matters while these are looked for."""
-    words = [*_ALWAYS, *anchors_of(codes)]
+) -> tuple[Search, Search, Search]:
+    """Whether a text may hold words but figures; whether it holds any; whether such."""
+    said = [*_SAID, *anchors_of(codes)]
     for name, signs in _BACKEND_WORDS.items():
         if name not in known_backends:
-            words += signs
-    return any_of([*words, *more])
+            said += signs
+    said += more
+    fragments = _fragments()
+    return (
+        any_of_few({fragments[word] for word in said}),
+        any_of([*_FIGURES, *said]),
+        any_of(said),
+    )
+
+
+@lru_cache(maxsize=1)
+def _fragments() -> dict[str, str]:
+    """A piece of every word that is ever looked for, but of figures."""
+    backends = (word for signs in _BACKEND_WORDS.values() for word in signs)
+    words = {*_SAID, *anchors_of(ALL_CODES), *backends, _BANNER}
+    return fragments_of(words, ORDINARY)
 
 
 def _reading(reader: _Reader) -> LogReading:

@@ -62,6 +62,8 @@ class StartupReader:
 
     def read(self, line: LogLine) -> None:
         """Read one line; the last configuration of a log with several starts is what counts."""
+        if not any(anchor in line.message for anchor in _ANCHORS):
+            return
         engine = _ENGINE.search(line.message)
         if engine:
             self.facts = _engine_facts(line, engine["version"])
