@@ -5,7 +5,7 @@ measures, prints the ratios, and fails where a limit is broken. One deployment h
 seconds and is added up by the service; the others, which only make the tables large, are added up
 by one statement a level. What is compared is measured in turns, so a busy machine changes the
 ratios little. A first measurement with few samples in the tables shows whether the cost grows with
-them. ``--samples`` says how many there shall be.
+them. ``--samples`` and ``--deployments`` say how many there shall be.
 """
 
 import argparse
@@ -21,6 +21,7 @@ import django
 from benchmarks.pages import Result
 
 SAMPLES = 1_000_000
+DEPLOYMENTS = 101
 TARGET = 100_000_000
 ROUNDS = 7
 DAY_S = 86_400
@@ -30,10 +31,12 @@ def main() -> int:
     """Fill, measure, print; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--samples", type=int, default=SAMPLES)
-    return _measure(parser.parse_args().samples)
+    parser.add_argument("--deployments", type=int, default=DEPLOYMENTS)
+    options = parser.parse_args()
+    return _measure(options.samples, options.deployments)
 
 
-def _measure(samples: int) -> int:
+def _measure(samples: int, deployments: int) -> int:
     django.setup()
     from django.core.management import call_command  # noqa: PLC0415
     from django.db import connection  # noqa: PLC0415
@@ -43,10 +46,12 @@ def _measure(samples: int) -> int:
     from deployments.models import Replica  # noqa: PLC0415
 
     call_command("migrate", verbosity=0)
-    _say(f"\n{connection.vendor}, {samples:,} raw samples of 30 days")
+    _say(
+        f"\n{connection.vendor}, {samples:,} raw samples of 30 days, "
+        f"{deployments:,} deployments"
+    )
     panel = fill_panel(hosts=20, people=1)
-    others = 100
-    add_deployments(panel, range(others + 1), samples=0, waiting=0)
+    add_deployments(panel, range(deployments), samples=0, waiting=0)
     first, *rest = Replica.objects.select_related("release").order_by("container_name")
     end_s = int(time.time()) // 3600 * 3600
     start_s = end_s - 30 * DAY_S
