@@ -84,7 +84,9 @@ class Collector:
             if at is None:
                 self.words(command.words, around)
                 continue
-            container, environment, rest = read_docker_run(command.words[at:])
+            container, environment, rest = read_docker_run(
+                command.words[at:], command.environment
+            )
             self.containers.append(container)
             before = len(self.launches)
             self._in_container(

@@ -15,22 +15,66 @@ from deployments.planning.importing.words import (
 )
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=)(.*)", re.DOTALL)
+_OPTION = re.compile(r"[-+][A-Za-z]+")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:=.*)?", re.DOTALL)
 _VARIABLE = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
 _DEFAULTED = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*):?-([^{}]*)\}")
 _ARRAY_USE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\[[@*]\]\}")
 COMPOSE = re.compile(r"^services[ \t]*:", re.MULTILINE)
 _UNIT_KEYS = frozenset(("ExecStart", "Environment"))
-_DECLARERS = frozenset(("export", "declare", "local", "readonly", "typeset", "env"))
+_DECLARERS = frozenset(("export", "declare", "local", "readonly", "typeset"))
+_WRAPPERS = frozenset(("nohup", "sudo", "exec", "time", "setsid", "command"))
 _ODD_DASHES = ("\u2014", "\u2013", "\u2012", "\u2212", "\uff0d")
 
 
 @dataclass(slots=True)
 class Scope:
-    """Variables assigned so far: plain values, arrays, and those that are exported."""
+    """Variables assigned so far: plain values, arrays, and those that are exported.
+
+    ``assigned`` holds what a line of its own gave a value, ``marked`` the names behind ``export``;
+    ``exports_all`` is true behind ``set -a``.
+    """
 
     values: dict[str, Word] = field(default_factory=dict)
     arrays: dict[str, tuple[Word, ...]] = field(default_factory=dict)
     exported: dict[str, Word] = field(default_factory=dict)
+    assigned: dict[str, Word] = field(default_factory=dict)
+    marked: set[str] = field(default_factory=set)
+    exports_all: bool = False
+
+    @property
+    def kept_back(self) -> dict[str, Word]:
+        """What the shell alone knows: no program that it starts gets these."""
+        return {
+            name: word
+            for name, word in self.assigned.items()
+            if name not in self.exported
+        }
+
+    def export(self, name: str) -> None:
+        """``export NAME``: its value, now or later, reaches programs from here on."""
+        self.marked.add(name)
+        if name in self.values:
+            self.exported[name] = self.values[name]
+
+    def forget(self, name: str) -> None:
+        """``unset NAME``."""
+        self.marked.discard(name)
+        for names in (self.values, self.assigned, self.exported):
+            names.pop(name, None)
+
+    def reassign(self, name: str) -> None:
+        """``NAME=value`` on a line of its own: programs get it if it is exported already."""
+        self.assigned[name] = self.values[name]
+        if self.exports_all or name in self.marked:
+            self.export(name)
+
+    def hide(self, name: str) -> None:
+        """``export -n NAME``: the shell keeps it to itself."""
+        self.marked.discard(name)
+        word = self.exported.pop(name, None)
+        if word is not None:
+            self.assigned[name] = word
 
     def resolve(self, text: str, depth: int = 0) -> str:
         """Put literal values in the place of variables that the same input assigns."""
@@ -155,28 +199,61 @@ def _command(
     tokens: list[Token], scope: Scope, remarks: list[Remark]
 ) -> Command | None:
     words, redirected = _without_redirects(tokens, scope)
+    words = _undeclared(words, scope)
     environment: dict[str, Word] = {}
-    exporting = False
     kept: list[Word] = []
     for word in words:
-        match = _ASSIGNMENT.fullmatch(word.text)
-        if not kept and word.text in _DECLARERS:
-            exporting = word.text == "export"
-        elif match and not kept and match[1] in _UNIT_KEYS:
+        begun = any(one.text not in _WRAPPERS for one in kept)
+        match = None if begun else _ASSIGNMENT.fullmatch(word.text)
+        if match and match[1] in _UNIT_KEYS:
             kept.extend(_of_unit(match, word, scope, environment))
-        elif match and (not kept or kept[-1].text in {"-e", "--env"}):
-            if not kept:
-                _assign(scope, environment, match, word, exporting=exporting)
-            else:
-                kept.append(word)
-        else:
+        elif match:
+            _assign(scope, environment, match, word)
+        elif begun or word.text != "env":
             kept.append(word)
     if not kept:
-        scope.exported.update(environment)
+        for name in environment if words and words[0].text != "env" else ():
+            scope.reassign(name)
         return None
     expanded = tuple(_expanded(kept, scope, remarks))
     seen = {**scope.exported, **environment}
     return Command(words=expanded, environment=seen, scope=scope, redirected=redirected)
+
+
+def _undeclared(words: list[Word], scope: Scope) -> list[Word]:
+    """What is left to run behind ``export``, ``declare`` and their like, ``set`` and ``unset``."""
+    first = words[0].text if words else ""
+    texts = [word.text for word in words[1:]]
+    if first == "set":
+        if texts[:1] in (["-a"], ["+a"]) or texts[1:2] == ["allexport"]:
+            scope.exports_all = texts[0].startswith("-")
+        return []
+    if first == "unset":
+        for text in texts:
+            scope.forget(text)
+        return []
+    return words if first not in _DECLARERS else _declared(first, words[1:], scope)
+
+
+def _declared(first: str, rest: list[Word], scope: Scope) -> list[Word]:
+    options = [word.text for word in rest if _OPTION.fullmatch(word.text)]
+    exporting = first == "export" or any("x" in option for option in options)
+    for index, word in enumerate(rest):
+        match = _ASSIGNMENT.fullmatch(word.text)
+        if match:
+            _assign(scope, {}, match, word)
+        elif word.text in options:
+            continue
+        elif not all(_NAME.fullmatch(one.text) for one in rest[index:]):
+            return rest[index:]
+        name = match[1] if match else word.text
+        if first == "export" and "-n" in options:
+            scope.hide(name)
+        elif exporting:
+            scope.export(name)
+        elif match:
+            scope.reassign(name)
+    return []
 
 
 def _of_unit(
@@ -189,7 +266,8 @@ def _of_unit(
     if match[1] == "Environment":
         setting = _ASSIGNMENT.fullmatch(text)
         if setting:
-            _assign(scope, environment, setting, inside, exporting=True)
+            _assign(scope, environment, setting, inside)
+            scope.export(setting[1])
     elif text:
         yield inside
 
@@ -199,8 +277,6 @@ def _assign(
     environment: dict[str, Word],
     match: re.Match[str],
     word: Word,
-    *,
-    exporting: bool,
 ) -> None:
     name, operator, text = match.groups()
     offset = len(name) + len(operator)
@@ -213,8 +289,6 @@ def _assign(
         value = replace(value, text=scope.values[name].text + text, start=-1, end=-1)
     scope.values[name] = value
     environment[name] = value
-    if exporting:
-        scope.exported[name] = value
 
 
 def _without_redirects(

@@ -1,5 +1,6 @@
 """``docker run``: its options, the image, and the command behind it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from deployments.planning.importing.container import Container, read_mount, read_port
@@ -48,6 +49,7 @@ _SHORT = {
 class _Options:
     values: dict[str, list[str]] = field(default_factory=dict)
     environment: dict[str, Word] = field(default_factory=dict)
+    outside: Mapping[str, Word] = field(default_factory=dict)
 
     def add(self, name: str, value: str, word: Word) -> None:
         name = _SHORT.get(name, name)
@@ -57,6 +59,8 @@ class _Options:
             offset = word.text.find(key + "=") + len(key) + 1
             start = word.start + offset if word.has_place and not word.quoted else -1
             self.environment[key] = Word(text=text, start=start, end=word.end)
+        elif name == "--env" and value in self.outside:
+            self.environment[value] = self.outside[value]
 
     def last(self, name: str) -> str | None:
         found = self.values.get(name)
@@ -81,10 +85,13 @@ def is_docker_run(words: tuple[Word, ...]) -> int | None:
 
 
 def read_docker_run(
-    words: tuple[Word, ...],
+    words: tuple[Word, ...], outside: Mapping[str, Word]
 ) -> tuple[Container, dict[str, Word], tuple[Word, ...]]:
-    """Return the container, its environment, and the words behind the image."""
-    options = _Options()
+    """Return the container, its environment, and the words behind the image.
+
+    ``outside`` is the environment of the command itself: ``-e NAME`` takes the value from there.
+    """
+    options = _Options(outside=outside)
     at = 0
     while at < len(words):
         word = words[at]

@@ -74,6 +74,16 @@ def test_variables_stay_and_are_resolved_beside() -> None:
         "export A=1 B='x y'\nvllm serve M",
         "A=1 B='x y' vllm serve M",
         "export A=1\nexport B='x y'\nenv vllm serve M",
+        "nohup env A=1 B='x y' vllm serve M &",
+        "A=1\nexport A B\nB='x y'\nvllm serve M",
+        "export A=0 B='x y'\nA=1\nvllm serve M",
+        "set -a\nA=1\nB='x y'\nset +a\nC=3\nvllm serve M",
+        "set -o allexport; A=1; B='x y'; set +o allexport; vllm serve M",
+        "declare -x A=1\ntypeset -gx B='x y'\nvllm serve M",
+        "export A=1 B='x y' C=3\nunset C\nvllm serve M",
+        "export A=1 B='x y' C=3\nexport -n C\nvllm serve M",
+        "export A=1\nB='x y' bash -c 'vllm serve M'",
+        "export A=1 B='x y'\ndocker run -e A -e B vllm/vllm-openai:v0.32.0 --model M",
         "docker run -e A=1 --env 'B=x y' vllm/vllm-openai:v0.32.0 --model M",
     ],
 )
@@ -82,6 +92,25 @@ def test_environment_that_reaches_the_engine(content: str) -> None:
         "A": "1",
         "B": "x y",
     }
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "A=1\nvllm serve M",
+        "A=1; vllm serve M",
+        "declare A=1\nvllm serve M",
+        "readonly A=1\nlocal B=2\nvllm serve M",
+        "A=1 vllm bench serve --model M\nvllm serve M",
+        "A=1\nbash -c 'vllm serve M'",
+        "A=1\ndocker run -e A vllm/vllm-openai:v0.32.0 --model M",
+        "export A=1\ndocker run vllm/vllm-openai:v0.32.0 --model M",
+        "export A=1\nunset A\nvllm serve M",
+        "env A=1\nvllm serve M",
+    ],
+)
+def test_environment_that_does_not_reach_the_engine(content: str) -> None:
+    assert only(content).environment == {}
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,43 @@ def _may_be_meant(name: str) -> bool:
 
 
 @RuleCard(
+    code="VARIABLE_NOT_EXPORTED",
+    category="environment",
+    severity=Severity.WARNING,
+    summary=text(
+        "A variable of the engine gets a value and is not exported, so the shell keeps it to itself."
+    ),
+    fix=text("Write export before it."),
+    source="POSIX shell, execution environment",
+)
+def not_exported(view: LaunchView) -> Iterator[Hit]:
+    """Fires on known names that a line of its own assigns and nothing passes on."""
+    launch = view.launch
+    if launch.container is not None or not launch.is_vllm:
+        return
+    for name, word in launch.scope.kept_back.items():
+        known = name in environment() and is_engine_variable(name)
+        if not known or name in launch.environment:
+            continue
+        if re.search(rf"\$\{{?{name}\b", view.source.text):
+            continue
+        at = word.start - len(name) - 1
+        placed = at >= 0 and view.source.text.startswith(f"{name}=", at)
+        begins = placed and view.source.text[:at].rpartition("\n")[2].strip() == ""
+        yield Hit(
+            message=text(
+                "{name} is assigned and not exported: the engine does not see it.",
+                name=name,
+            ),
+            evidence=name,
+            start=at if placed else word.start,
+            edits=(replace_text(at, at + len(name), f"export {name}"),)
+            if begins
+            else (),
+        )
+
+
+@RuleCard(
     code="VARIABLE_UNKNOWN",
     category="environment",
     severity=Severity.INFO,
@@ -267,6 +304,7 @@ def _nearest(view: LaunchView, name: str) -> str | None:
 
 ENVIRONMENT_RULES: tuple[LaunchRule, ...] = (
     misspelt,
+    not_exported,
     unknown,
     not_in_version,
     old_engine,
