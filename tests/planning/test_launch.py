@@ -32,6 +32,7 @@ SPECS = [
     for name, make in CASES.items()
     for replica in make().replicas
 ]
+ADDRESS = "HOST_ADDRESS=10.9.8.7\n"
 NASTY = ContainerSpec(
     name="nasty",
     image=ImageReference(reference="registry:5000/vllm:v1", digest="sha256:ab"),
@@ -166,23 +167,30 @@ def test_yaml_of_nested_values_reads_back() -> None:
     assert yaml.safe_load(yaml_text(value)) == value
 
 
-def _docker_calls(script: str, folder: Path, env_file: str = "") -> list[list[str]]:
+def _docker_calls(
+    script: str, folder: Path, env_file: str = "", *, pasted: bool = False
+) -> list[list[str]]:
+    """What a stand-in for docker was asked; it fails where the name of the container is ``fails``."""
     fake = folder / "bin" / "docker"
     fake.parent.mkdir()
     log = folder / "calls"
     fake.write_text(
         f'#!/usr/bin/env bash\nprintf "%s\\0" "$@" >> {log}\nprintf "END\\0" >> {log}\n'
+        '[ "$4" != fails ]\n'
     )
     fake.chmod(fake.stat().st_mode | stat.S_IXUSR)
     path = folder / "launch.sh"
     path.write_text(script, encoding="utf-8")
     if env_file:
         (folder / ".env").write_text(env_file, encoding="utf-8")
+    typed = ["--norc", "--noprofile", "-i"] if pasted else [str(path)]
     subprocess.run(
-        ["/usr/bin/env", "bash", str(path)],
+        ["/usr/bin/env", "bash", *typed],
+        input=script.encode() if pasted else None,
+        cwd=folder if pasted else "/",
         check=True,
         capture_output=True,
-        env={"PATH": f"{fake.parent}:{os.environ['PATH']}"},
+        env={"PATH": f"{fake.parent}:{os.environ['PATH']}", "HISTFILE": ""},
     )
     calls: list[list[str]] = [[]]
     for word in log.read_text(encoding="utf-8").split("\0")[:-1]:
@@ -197,7 +205,7 @@ def _docker_calls(script: str, folder: Path, env_file: str = "") -> list[list[st
 def test_script_hands_docker_the_same_words(
     spec: ContainerSpec, tmp_path: Path
 ) -> None:
-    (call,) = _docker_calls(launch_script([spec]), tmp_path, "HOST_ADDRESS=10.9.8.7\n")
+    (call,) = _docker_calls(launch_script([spec]), tmp_path, ADDRESS)
     first, *rest = entrypoint_of(spec)
     words = [*rest, *spec.command]
     assert call[:2] == ["run", "--detach"]
@@ -223,6 +231,24 @@ def test_script_hands_docker_the_same_words(
         f"{name}={value}".replace("${HOST_ADDRESS}", "10.9.8.7")
         for name, value in spec.environment
     } <= set(environment)
+
+
+def test_script_stops_at_the_first_failure_and_pasted_lines_go_on(
+    tmp_path: Path,
+) -> None:
+    # A shell without bracketed paste completes at a tab, which no plan holds.
+    plain = replace(NASTY, environment=NASTY.environment[:2])
+    first, second = replace(plain, name="fails"), replace(plain, name="second")
+    script = launch_script([first, second])
+    (tmp_path / "pasted").mkdir()
+    pasted = _docker_calls(script, tmp_path / "pasted", ADDRESS, pasted=True)
+    assert [call[3] for call in pasted] == ["fails", "second"]
+    (alone,) = _docker_calls(launch_script([second]), tmp_path, ADDRESS)
+    assert alone == pasted[1]
+    (tmp_path / "failing").mkdir()
+    with pytest.raises(subprocess.CalledProcessError):
+        _docker_calls(script, tmp_path / "failing", ADDRESS)
+    assert b"second" not in (tmp_path / "failing" / "calls").read_bytes()
 
 
 def test_script_names_a_variable_that_is_not_set(tmp_path: Path) -> None:

@@ -21,11 +21,16 @@ from deployments.planning.variables import (
 )
 
 BREAK = " \\\n  "
+AS_SCRIPT = '[[ $- == *i* ]] || { set -euo pipefail; cd "$(dirname "$0")"; }'
+"""Strict, and in its own folder: only where no person types."""
 
 
 def launch_script(specs: Sequence[ContainerSpec]) -> str:
-    """Write the script; it stops at the first failure and names a variable that is not set."""
-    lines = ["#!/usr/bin/env bash", "set -euo pipefail", 'cd "$(dirname "$0")"']
+    """Write the script; it stops at the first failure and names a variable that is not set.
+
+    Its lines may also be pasted into a shell, which a failure must not end.
+    """
+    lines = ["#!/usr/bin/env bash", AS_SCRIPT]
     used = variables_in(text for spec in specs for text in spec_texts(spec))
     secret = any(spec.secrets for spec in specs)
     if used or secret:
