@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pydantic import JsonValue as Json
 
 from deployments.docker_api.errors import PolicyError
-from deployments.planning.text import Text, text
+from deployments.planning.text import Text, listed, text
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,62}")
 VOLUME = re.compile(r"draftboard-[a-z0-9][a-z0-9-]{0,100}")
@@ -251,7 +251,7 @@ def _mount(mount: Mapping[str, Json], policy: ContainerPolicy) -> Iterator[Text]
             text(
                 "{source} is not inside a directory that the cluster allows ({roots})",
                 source=source,
-                roots=", ".join(policy.mount_roots) or text("none"),
+                roots=listed(policy.mount_roots) or text("none"),
             )
         )
     elif source.endswith(".sock"):

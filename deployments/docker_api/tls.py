@@ -24,7 +24,7 @@ from deployments.docker_api.way_errors import (
     TlsError,
 )
 from deployments.planning.engine_address import EngineAddress
-from deployments.planning.text import Text, text
+from deployments.planning.text import Text, listed, text
 
 # X509_V_ERR_*, X509_V_FLAG_* of OpenSSL 3.
 NOT_YET_VALID, EXPIRED, HOSTNAME, IP_ADDRESS = 9, 10, 62, 64
@@ -235,7 +235,7 @@ def _certificate_error(
                 "names, or renew it with subjectAltName {name}.",
                 host=host,
                 name=name,
-                names=", ".join(_names(again.certificate())) or text("no name at all"),
+                names=listed(_names(again.certificate())) or text("no name at all"),
             )
         )
     return AuthorityError(

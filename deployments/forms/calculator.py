@@ -43,11 +43,18 @@ EXAMPLE = {
     "devices": "1",
     "method": "eagle3",
 }
-"""What the page answers before anybody has entered anything."""
+"""What the page answers before anybody has entered anything, where the catalog has the model."""
 _NUMBER = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,12})?")
 _SEPARATORS = re.compile(r"[\s,;/\uff0c\u3001]+")
 _MOST_POSITIONS = 64
 _WORKLOAD = ("input_tokens", "output_tokens", "concurrency")
+
+
+def example(models: Mapping[str, str]) -> dict[str, str]:
+    """The example, or its question about a model that there is, with a method that needs no weights."""
+    if EXAMPLE["model"] in models or not models:
+        return EXAMPLE
+    return EXAMPLE | {"model": min(models), "method": Method.NGRAM.value}
 
 
 class CalculatorForm(forms.Form):
@@ -164,7 +171,7 @@ class CalculatorForm(forms.Form):
         entry: TargetModel | None,
     ) -> None:
         """``models`` are the keys that the person may choose, with their names."""
-        self.entry = entry
+        self.entry, self.models = entry, models
         self.dropped: list[str] = []
         values = self._values(data, entry)
         super().__init__(values)

@@ -28,7 +28,7 @@ class SecretForm(forms.Form):
         strip=True,
         label=gettext_lazy("Value"),
         help_text=gettext_lazy(
-            "Encrypted at once, and shown to nobody again. `openssl rand -hex 32` makes a good one."
+            "Encrypted at once, and shown to nobody again. “openssl rand -hex 32” makes a good one."
         ),
         widget=forms.PasswordInput(
             attrs={"class": "field", "autocomplete": "new-password"}

@@ -15,7 +15,7 @@ from deployments.planning.methods import Method, normalise_method
 from deployments.planning.plan import Role
 from deployments.planning.reading import read_document
 from deployments.planning.serving import ServingProfile
-from deployments.planning.text import Text, text
+from deployments.planning.text import Text, listed, text
 
 _STRICT = ConfigDict(extra="forbid")
 _DIRECTORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -176,7 +176,7 @@ class TargetModel:
         for checkpoint in self.checkpoints:
             if checkpoint.key == key:
                 return checkpoint
-        known = ", ".join(checkpoint.key for checkpoint in self.checkpoints)
+        known = listed(checkpoint.key for checkpoint in self.checkpoints)
         raise PlanningError(
             text(
                 "{model} has no checkpoint {key} in the catalog; choose one of: {known}.",
@@ -195,7 +195,7 @@ class TargetModel:
         for drafter in self.drafters:
             if key in (drafter.key, drafter.repository):
                 return drafter
-        known = ", ".join(drafter.key for drafter in self.drafters) or text("none")
+        known = listed(drafter.key for drafter in self.drafters) or text("none")
         raise PlanningError(
             text(
                 "The catalog binds no drafter {key} to {model}; it knows: {known}.",
@@ -301,7 +301,7 @@ def find_target_model(documents: Iterable[Json], name: str) -> TargetModel:
             text(
                 "The catalog has no model {name}; did you mean {near}.",
                 name=repr(name),
-                near=", ".join(near),
+                near=listed(near),
             )
         )
     raise PlanningError(text("The catalog has no model {name}.", name=repr(name)))

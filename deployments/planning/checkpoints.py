@@ -3,7 +3,7 @@
 from deployments.planning.catalog import Checkpoint, TargetModel
 from deployments.planning.errors import PlanningError
 from deployments.planning.platforms.platform import Platform
-from deployments.planning.text import either, text
+from deployments.planning.text import either, listed, text
 
 
 def checkpoint_here(
@@ -69,7 +69,7 @@ def choose_checkpoint(
         checkpoint = model.checkpoint(key)
         if practice or not set(platforms).isdisjoint(checkpoint.platforms):
             return checkpoint
-        where = ", ".join(checkpoint.platforms)
+        where = listed(checkpoint.platforms)
         raise PlanningError(
             text(
                 "The checkpoint {checkpoint} of {model} is for {where}, not for {here}; choose "

@@ -3,7 +3,7 @@
 from deployments.planning.catalog import Drafter
 from deployments.planning.methods import FACTS, Method, normalise_method
 from deployments.planning.plan import Decision, DecisionStep, MethodVerdict
-from deployments.planning.text import Text, text
+from deployments.planning.text import Text, listed, text
 from deployments.planning.verdict import Question, find_drafter, verdict, why_no_mtp
 
 AUTO = "auto"
@@ -151,7 +151,7 @@ def _step(
             answer=text("No"),
             because=verdict(asked, methods[0]).because,
         )
-    names = ", ".join(drafter.repository for drafter in found)
+    names = listed(drafter.repository for drafter in found)
     usable = [drafter for drafter in found if verdict(asked, drafter.method).open]
     if usable:
         return DecisionStep(

@@ -23,7 +23,7 @@ from deployments.planning.revision import (
     Workload,
 )
 from deployments.planning.snapshot import LOG_ROOT, ClusterSettings, HostSnapshot
-from deployments.planning.text import text
+from deployments.planning.text import listed, text
 
 _STRICT = ConfigDict(extra="forbid")
 FlagValue = str | int | bool
@@ -224,7 +224,7 @@ def _roles(read: _Document, hosts: tuple[HostSnapshot, ...]) -> tuple[RoleSpec, 
                     "A {topology} deployment has no {role} role; its roles are: {listed}.",
                     topology=read.topology.value,
                     role=role.value,
-                    listed=", ".join(one.value for one in wanted),
+                    listed=listed(one.value for one in wanted),
                 )
             )
     roles: list[RoleSpec] = []

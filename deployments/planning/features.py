@@ -9,7 +9,7 @@ from pydantic import ConfigDict
 from deployments.planning.canonical import Json
 from deployments.planning.errors import PlanningError
 from deployments.planning.serving import ServingProfile
-from deployments.planning.text import text
+from deployments.planning.text import listed, text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ def with_features(
                 text(
                     "The model has no feature {key} on this platform; it has: {known}.",
                     key=repr(key),
-                    known=", ".join(sorted(known)) or text("none"),
+                    known=listed(sorted(known)) or text("none"),
                 )
             )
     on = {key: wanted.get(key, one.default) for key, one in known.items()}

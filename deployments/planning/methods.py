@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from deployments.planning.errors import PlanningError
-from deployments.planning.text import Text, text
+from deployments.planning.text import Text, listed, text
 
 VLLM_SOURCES = "vLLM sources, 0.8.5 to 0.33.0"
 ASCEND_MAX_TOKENS_PER_STEP = 16
@@ -165,7 +165,7 @@ def normalise_method(spelling: str) -> Method:
     try:
         return Method(lowered)
     except ValueError as error:
-        known = ", ".join(method.value for method in Method)
+        known = listed(method.value for method in Method)
         raise PlanningError(
             text(
                 "{spelling} is not a speculative method; use auto, off or one of: {known}.",

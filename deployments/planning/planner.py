@@ -35,7 +35,7 @@ from deployments.planning.sizing.plan_memory import plan_memory
 from deployments.planning.sizing.read_weights import checkpoint_on, drafter_on
 from deployments.planning.sizing.refit import refitted
 from deployments.planning.snapshot import ClusterSettings, HostSnapshot
-from deployments.planning.text import text
+from deployments.planning.text import listed, text
 from deployments.planning.topology import LayoutRequest, RoleLayout, lay_out
 from deployments.planning.verdict import Question, find_drafter
 
@@ -149,7 +149,7 @@ def _in_order(spec: RevisionSpec) -> RevisionSpec:
                 "{given}.",
                 topology=spec.topology.value,
                 names=names,
-                given=", ".join(role.value for role in given) or text("none"),
+                given=listed(role.value for role in given) or text("none"),
             )
         )
     return replace(
@@ -190,12 +190,12 @@ def _host_names(role: RoleSpec, known: dict[str, HostSnapshot]) -> tuple[str, ..
         )
     for name in role.hosts:
         if name not in known:
-            listed = ", ".join(sorted(known)) or text("none")
+            names = listed(sorted(known)) or text("none")
             raise PlanningError(
                 text(
                     "There is no host {name}; these hosts are known: {listed}.",
                     name=repr(name),
-                    listed=listed,
+                    listed=names,
                 )
             )
     if len(set(role.hosts)) != len(role.hosts):
@@ -217,7 +217,7 @@ def _platform(hosts: tuple[HostSnapshot, ...], *, practice: bool) -> Platform:
             text(
                 "The hosts belong to different platforms ({listed}); one deployment runs on one "
                 "hardware family, prefill and decode included.",
-                listed=", ".join(names),
+                listed=listed(names),
             )
         )
     return find_platform(names[0])

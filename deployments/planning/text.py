@@ -2,7 +2,7 @@
 
 import functools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Self, TypedDict, TypeGuard
 
 from pydantic import GetCoreSchemaHandler
@@ -126,11 +126,11 @@ def either(names: Sequence[str]) -> str:
     return said
 
 
-def listed(names: Sequence[str]) -> str:
-    """Names one after the other; texts among them are said in every language."""
-    said = names[0] if names else NOTHING
-    for name in names[1:]:
-        said = text("{names}, {name}", names=said, name=name)
+def listed(names: Iterable[str]) -> str:
+    """Names one after the other, with the comma of every language; texts among them are said in it."""
+    said: str = NOTHING
+    for name in names:
+        said = text("{names}, {name}", names=said, name=name) if said else name
     return said
 
 

@@ -21,7 +21,7 @@ from deployments.planning.engines.nearest import (
 from deployments.planning.engines.profile import EngineProfile
 from deployments.planning.plan import Plan
 from deployments.planning.platforms.images import split_reference
-from deployments.planning.text import Text, text
+from deployments.planning.text import Text, listed, text
 from deployments.planning.transfer import CONNECTOR_SINCE
 from deployments.planning.versions import parse_version
 
@@ -149,8 +149,8 @@ def _flags(usage: Usage, old: EngineProfile, new: EngineProfile) -> Iterator[Eff
                 subject=Subject.FLAG,
                 name=name,
                 fate=Fate.REFUSED,
-                before=", ".join(refused),
-                after=", ".join(after.choices),
+                before=listed(refused),
+                after=listed(after.choices),
             )
         elif name not in {after.name, after.negated}:
             yield Effect(

@@ -11,7 +11,7 @@ from deployments.planning.methods import FACTS, Method, Need
 from deployments.planning.plan import MethodVerdict, Role
 from deployments.planning.platforms.platform import Platform
 from deployments.planning.revision import SpeculationChoice
-from deployments.planning.text import Text, text
+from deployments.planning.text import Text, listed, text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +141,7 @@ def why_no_mtp(asked: Question) -> Text | None:
         return text(
             "The checkpoint {checkpoint} leaves the MTP layers out; these do: {others}.",
             checkpoint=checkpoint.key,
-            others=", ".join(others),
+            others=listed(others),
         )
     return None
 
@@ -172,15 +172,15 @@ def _closed_drafter(
             "The {noun} of {model} is documented on {platforms} only.",
             noun=noun,
             model=model.name,
-            platforms=", ".join(where),
+            platforms=listed(where),
         )
     return text(
         "The {noun} of {model} is documented on {platforms} with the checkpoints {checkpoints} "
         "only.",
         noun=noun,
         model=model.name,
-        platforms=", ".join(where),
-        checkpoints=", ".join(limits),
+        platforms=listed(where),
+        checkpoints=listed(limits),
     )
 
 

@@ -12,6 +12,7 @@ from deployments.selectors.acceptance_events import (
     Lost,
     Marker,
     Stretch,
+    live_times,
     lost_and_seen,
     markers_of,
     releases_until,
@@ -27,11 +28,12 @@ SHOWN_RELEASES = 6
 
 
 class State(StrEnum):
-    """What a step shows: figures, or one of two kinds of nothing, which are not the same."""
+    """What a step shows: figures, or one of three kinds of nothing, which are not the same."""
 
     DRAFTED = "drafted"
     NO_TRAFFIC = "no_traffic"
     NOT_SEEN = "not_seen"
+    NOT_RUNNING = "not_running"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +122,11 @@ class History:
     against: Against | None
 
     @property
+    def states(self) -> set[State]:
+        """What occurs in the range; the key of the chart explains no more."""
+        return {step.state for step in self.steps}
+
+    @property
     def rows(self) -> tuple[Step, ...]:
         """The steps as the table shows them, newest first."""
         return self.steps[::-1]
@@ -154,7 +161,7 @@ def history(deployment: Deployment, live: Release | None, wanted: Wanted) -> His
     return History(
         range=one,
         only=wanted.only,
-        steps=_steps(shown, one, seen),
+        steps=_steps(shown, one, seen, live_times(releases, one)),
         totals=_sum(shown),
         windows=sum(part.windows for part in shown),
         judged=judged,
@@ -241,7 +248,7 @@ def _against(
     return Against(
         key=wanted.against,
         range=other,
-        steps=_steps(shown, other, ()),
+        steps=_steps(shown, other, (), ()),
         totals=_sum(shown),
         release=release,
     )
@@ -252,15 +259,24 @@ def _sum(parts: Iterable[Part]) -> Counts:
 
 
 def _steps(
-    parts: Iterable[Part], one: Range, seen: Sequence[Stretch]
+    parts: Iterable[Part],
+    one: Range,
+    seen: Sequence[Stretch],
+    live: Sequence[Stretch],
 ) -> tuple[Step, ...]:
     found: list[list[Counts]] = [[] for _ in range(one.steps)]
     for part in parts:
         found[(part.at_s - one.start_s) // one.step_s].append(part.counts)
-    ran = set(_ran(one, seen))
+    read, ran = set(_within(one, seen)), set(_within(one, live))
     steps = []
     for place, counts in enumerate(map(total, found)):
-        nothing = State.NO_TRAFFIC if place in ran else State.NOT_SEEN
+        nothing = (
+            State.NO_TRAFFIC
+            if place in read
+            else State.NOT_SEEN
+            if place in ran
+            else State.NOT_RUNNING
+        )
         start_s = one.start_s + place * one.step_s
         steps.append(
             Step(
@@ -273,10 +289,10 @@ def _steps(
     return tuple(steps)
 
 
-def _ran(one: Range, seen: Sequence[Stretch]) -> Iterator[int]:
-    """The steps in which something ran and was read."""
+def _within(one: Range, stretches: Sequence[Stretch]) -> Iterator[int]:
+    """The steps that any of the stretches touches."""
     step_ns = one.step_s * NANOSECONDS
-    for stretch in seen:
+    for stretch in stretches:
         first = max(0, (stretch.from_ns - one.start_ns) // step_ns)
         last = min(one.steps - 1, (stretch.to_ns - one.start_ns) // step_ns)
         yield from range(first, last + 1)

@@ -46,7 +46,7 @@ class Lost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stretch:
-    """A time in which a replica ran and its log was read to the end, in nanoseconds."""
+    """A time in which a release was live, or in which a replica ran and was read, in nanoseconds."""
 
     from_ns: int
     to_ns: int
@@ -73,6 +73,18 @@ def markers_of(releases: Iterable[Release], one: Range) -> tuple[Marker, ...]:
             markers.append(Marker(at=row.live_at, release=row, before=changed))
         before = row
     return tuple(markers)
+
+
+def live_times(releases: Iterable[Release], one: Range) -> tuple[Stretch, ...]:
+    """When any of them was live, up to the end of the range."""
+    return tuple(
+        Stretch(
+            from_ns=round(row.live_at.timestamp() * NANOSECONDS),
+            to_ns=round((row.ended_at or one.end).timestamp() * NANOSECONDS),
+        )
+        for row in releases
+        if row.live_at
+    )
 
 
 def _setting(release: Release) -> tuple[str, int | None]:

@@ -45,6 +45,32 @@ _CHOICES: dict[str, Callable[[RevisionSpec], object]] = {
     ),
 }
 _RECOMMENDED = frozenset({"checkpoint", "method", "drafter"})
+_DEFAULT = frozenset(
+    {
+        "--host",
+        "--port",
+        "--served-model-name",
+        "command",
+        "replacement",
+        "served model name",
+    }
+)
+_WORKED_OUT = (
+    "--compilation-config",
+    "--cudagraph",
+    "--data-parallel",
+    "--distributed",
+    "--gpu-memory",
+    "--headless",
+    "--kv-transfer-config",
+    "--master",
+    "--max-",
+    "--nnodes",
+    "--node",
+    "--pipeline-parallel",
+    "--tensor-parallel",
+)
+"""Flags that follow from hosts, devices, memory and workload; the others come with the model."""
 _PLATFORM = frozenset(
     {
         "cap add",
@@ -91,6 +117,8 @@ def _origin(name: str, spec: RevisionSpec | None) -> Promise:
         return PLANNED
     if name.partition(".")[0] in {flag for flag, _value in spec.extra_flags}:
         return EXTRA
+    if name.removeprefix("env ") in dict(spec.environment):
+        return CHOSEN
     choice = _CHOICES.get(name)
     return CHOSEN if choice is not None and choice(spec) else _unasked(name)
 
@@ -101,6 +129,10 @@ def _unasked(name: str) -> Promise:
         return RECOMMENDED
     if name in _PLATFORM or name.startswith(_PLATFORM_KINDS):
         return PLATFORM
+    if name in _DEFAULT or name.startswith("port for "):
+        return DEFAULT
+    if name.startswith("--"):
+        return PLANNED if name.startswith(_WORKED_OUT) else RECOMMENDED
     return DEFAULT if is_detail(name) else PLANNED
 
 

@@ -26,7 +26,11 @@ from deployments.selectors.earlier_releases import (
     recent_releases,
     repeats_of,
 )
-from deployments.selectors.releases import STOPPABLE, planned_replica, readable_plan
+from deployments.selectors.releases import (
+    may_be_stopped,
+    planned_replica,
+    readable_plan,
+)
 from deployments.selectors.standings import silent_since
 
 ENDPOINT_ROLES = (Role.ROUTER, Role.COMBINED)
@@ -99,7 +103,7 @@ class DeploymentPage:
             self.may_operate
             and self.moving is None
             and self.shown is not None
-            and self.shown.state in STOPPABLE
+            and may_be_stopped(self.shown, self.replicas)
         )
 
 

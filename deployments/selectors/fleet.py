@@ -92,9 +92,9 @@ class Fleet:
         return max(times, default=None)
 
     @property
-    def lacks_hosts(self) -> bool:
-        """Whether there is no cluster, or one without a host."""
-        return not self.clusters or any(not one.hosts for one in self.clusters)
+    def bare(self) -> tuple[ClusterLine, ...]:
+        """Clusters without a host."""
+        return tuple(one for one in self.clusters if not one.hosts)
 
     @property
     def silent(self) -> int:

@@ -148,10 +148,18 @@ def _verdict(memory: RoleMemory) -> str:
         }
     if memory.kv_tokens is None or memory.sequences is None:
         return ""
-    return _(
-        "%(tokens)s tokens of KV cache on each data parallel rank, room for %(sequences)s of "
-        "%(wanted)s requests of %(length)s tokens, contexts up to %(longest)s."
-    ) % {
+    said = (
+        _(
+            "%(tokens)s tokens of KV cache on each data parallel rank, room for all %(wanted)s "
+            "requests of %(length)s tokens, contexts up to %(longest)s."
+        )
+        if memory.sequences >= memory.sequences_wanted
+        else _(
+            "%(tokens)s tokens of KV cache on each data parallel rank, room for %(sequences)s of "
+            "%(wanted)s requests of %(length)s tokens, contexts up to %(longest)s."
+        )
+    )
+    return said % {
         "tokens": f"{memory.kv_tokens:,}",
         "sequences": memory.sequences,
         "wanted": memory.sequences_wanted,

@@ -16,7 +16,6 @@ from deployments.models import (
     RequestState,
     User,
 )
-from deployments.selectors.texts import say
 
 SHOWN = 8
 
@@ -80,7 +79,6 @@ def _of_release(row: Release) -> Iterator[Change]:
         "revision": row.plan.revision.number,
         "number": row.number,
         "state": str(row.get_state_display()).lower(),
-        "cause": say(row.cause),
     }
     yield Change(
         at=row.created_at,
@@ -93,7 +91,7 @@ def _of_release(row: Release) -> Iterator[Change]:
         return
     sentence = _("Release %(number)s of %(name)s: %(state)s.") % names
     if row.state == ReleaseState.FAILED:
-        sentence = _("Release %(number)s of %(name)s failed: %(cause)s") % names
+        sentence = _("Release %(number)s of %(name)s failed.") % names
     yield Change(
         at=row.state_since,
         sentence=sentence,

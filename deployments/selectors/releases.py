@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.utils import timezone
@@ -38,7 +39,9 @@ from deployments.selectors.texts import listed
 from deployments.telemetry.logs.visible import visible_text
 
 JOURNAL_LINES = 40
+SHOWN_LINES, LINES_BEFORE = 10, 4
 STOPPABLE = (ReleaseState.LIVE, ReleaseState.FAILED, ReleaseState.BLOCKED)
+ENDED = (ReplicaState.CREATED, ReplicaState.EXITED)
 REMOVABLE = (ReleaseState.STOPPED, ReleaseState.FAILED, ReleaseState.CANCELLED)
 
 
@@ -114,7 +117,55 @@ class ReleaseProgress:
     def evidence(self) -> str:
         """The line of the log that the diagnosis rests on, made harmless; empty for none."""
         found = (event.detail.get("evidence") for event in reversed(self.journal))
-        return visible_text(str(next(filter(None, found), "")))[:LONGEST_EVIDENCE]
+        line = visible_text(str(next(filter(None, found), "")))
+        return line if len(line) <= LONGEST_EVIDENCE else f"{line[:LONGEST_EVIDENCE]}…"
+
+    @property
+    def last_lines(self) -> tuple[tuple[str, bool], ...]:
+        """Lines of the log around what the failure is explained with: (line, whether it is that one)."""
+        kept = self._failure.detail.get("log") if self._failure else None
+        lines = (
+            [visible_text(str(line)) for line in kept] if isinstance(kept, list) else []
+        )
+        clue = self.evidence.removesuffix("…")
+        marked = [bool(clue) and clue in line for line in lines]
+        place = marked.index(True) if any(marked) else len(lines)
+        start = max(0, min(place - LINES_BEFORE, len(lines) - SHOWN_LINES))
+        return tuple(zip(lines, marked, strict=True))[start : start + SHOWN_LINES]
+
+    @property
+    def reason(self) -> str:
+        """Why it ended, without what was tidied up afterwards."""
+        failure = self._failure
+        return failure.message if failure else self.release.cause
+
+    @property
+    def aftermath(self) -> tuple[str, ...]:
+        """What was done after the failure, in the order in which it was done."""
+        failure = self._failure
+        if failure is None:
+            return ()
+        return tuple(
+            event.message
+            for event in self.journal
+            if event.sequence > failure.sequence
+            and event.kind == EventKind.DONE
+            and event.message
+        )
+
+    @property
+    def _failure(self) -> ReleaseEvent | None:
+        """The event that the release ended with; a cause that came later stands for itself."""
+        return next(
+            (
+                event
+                for event in reversed(self.journal)
+                if event.kind == EventKind.FAILED
+                and event.message
+                and str(self.release.cause).startswith(str(event.message))
+            ),
+            None,
+        )
 
     @property
     def failed(self) -> Phase | None:
@@ -141,6 +192,7 @@ class ReleasePage:
     plan: Plan | None
     approved_by: tuple[str, ...]
     hosts: str
+    may_plan: bool
 
 
 def releases_for(user: User) -> ScopedQuerySet[Release]:
@@ -159,9 +211,11 @@ def release_page(user: User, release: Release) -> ReleasePage:
     plan = readable_plan(release)
     progress = release_progress(release, plan)
     votes = release.request.approvals.filter(decision=Decision.APPROVE)
+    operates = has_role(user, release.deployment.cluster.team, TeamRole.OPERATOR)
     return ReleasePage(
         progress=progress,
-        actions=_actions(user, progress),
+        actions=_actions(progress, may=operates),
+        may_plan=operates,
         plan=plan,
         approved_by=tuple(votes.values_list("user_name", flat=True)),
         hosts=listed(dict.fromkeys(one.row.host.name for one in progress.replicas)),
@@ -251,9 +305,8 @@ def _stamp(facts: list[object]) -> str:
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
 
 
-def _actions(user: User, progress: ReleaseProgress) -> ReleaseActions:
+def _actions(progress: ReleaseProgress, *, may: bool) -> ReleaseActions:
     release = progress.release
-    may = has_role(user, release.deployment.cluster.team, TeamRole.OPERATOR)
     deploying = progress.moving and release.state not in {
         ReleaseState.STOPPING,
         *REMOVABLE,
@@ -261,7 +314,8 @@ def _actions(user: User, progress: ReleaseProgress) -> ReleaseActions:
     resting = may and not progress.moving
     return ReleaseActions(
         cancel=may and deploying and not progress.cancelling,
-        stop=resting and release.state in STOPPABLE and _has_container(progress),
+        stop=resting
+        and may_be_stopped(release, [one.row for one in progress.replicas]),
         remove=resting
         and release.state in REMOVABLE
         and (_has_container(progress) or _holds_something(release)),
@@ -273,6 +327,18 @@ def _actions(user: User, progress: ReleaseProgress) -> ReleaseActions:
         if resting
         else NOTHING_AGAIN,
     )
+
+
+def may_be_stopped(release: Release, replicas: Iterable[Replica]) -> bool:
+    """Whether stopping it would stop anything; of a failed one only what may still run counts."""
+    kept = [
+        row
+        for row in replicas
+        if row.container_id and row.state != ReplicaState.REMOVED
+    ]
+    if release.state == ReleaseState.LIVE:
+        return bool(kept)
+    return release.state in STOPPABLE and any(row.state not in ENDED for row in kept)
 
 
 def _has_container(progress: ReleaseProgress) -> bool:

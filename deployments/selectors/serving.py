@@ -133,7 +133,10 @@ def serving_page(
     output_from, problems = _cursors(live)
     return ServingPage(
         range=one,
-        whole=_sums(drafting, one.start_s, one.length_s),
+        # What nobody saw is not counted as silence.
+        whole=_sums(
+            drafting, one.start_s, one.step_s * max(1, sum(step.seen for step in steps))
+        ),
         steps=steps,
         charts=tuple(_charts(steps)),
         replicas=_replicas(found),

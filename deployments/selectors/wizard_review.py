@@ -24,6 +24,7 @@ class Approvers:
 
     names: tuple[str, ...]
     other_person: bool
+    own: bool
 
 
 def running_plan(cluster: Cluster, name: str) -> tuple[PlanRow, Plan] | None:
@@ -54,8 +55,12 @@ def approvers_of(user: User, cluster: Cluster) -> Approvers:
     ).select_related("membership__user")
     if cluster.requires_other_approver:
         grants = grants.exclude(membership__user=user)
-    names = sorted({str(grant.membership.user) for grant in grants})
-    return Approvers(names=tuple(names), other_person=cluster.requires_other_approver)
+    people = {grant.membership.user for grant in grants}
+    return Approvers(
+        names=tuple(sorted(map(str, people))),
+        other_person=cluster.requires_other_approver,
+        own=user in people,
+    )
 
 
 def intent(plan: Plan, entry: CatalogEntry, where: str) -> str:

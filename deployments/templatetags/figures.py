@@ -8,6 +8,7 @@ from django.utils.translation import gettext, ngettext
 
 from deployments.models import Platform
 from deployments.planning.methods import FACTS, Method
+from deployments.planning.sizing.counting import parameter_count
 from deployments.selectors.texts import say
 
 register = template.Library()
@@ -16,7 +17,6 @@ Number = float | Decimal
 SPACE = "\u00a0"
 MINUS = "\u2212"
 BINARY_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
-LARGE_UNITS = ((10**12, "T"), (10**9, "B"), (10**6, "M"))
 DIGEST_LENGTH = 12
 
 
@@ -48,14 +48,7 @@ def figure(value: Number | None, decimals: int = 2) -> str:
 @register.filter
 def parameters(value: int | None) -> str:
     """A parameter count: 753 B, 0.6 B, 350 M."""
-    if value is None:
-        return no_data()
-    for size, unit in LARGE_UNITS:
-        if value >= size or (unit == "B" and value >= size // 2):
-            scaled = round(value / size, 1)
-            whole = scaled >= 20 or scaled == int(scaled)
-            return f"{_figure(scaled, 0 if whole else 1)}{SPACE}{unit}"
-    return _figure(value)
+    return no_data() if value is None else parameter_count(value)
 
 
 @register.filter

@@ -20,6 +20,8 @@ from deployments.selectors.acceptance_range import LENGTHS_S, OWN
 from deployments.selectors.advice_words import TONES, VERDICTS, sentence
 from deployments.selectors.alarms import alarms_of
 from deployments.selectors.deployments import DeploymentPage, deployment_page
+from deployments.telemetry.advice import Advice
+from deployments.templatetags.figures import duration
 from deployments.views.acceptance_numbers import file_rows, numbers
 from deployments.views.deployments import find, head, wizard_address
 from deployments.views.people import person
@@ -41,7 +43,7 @@ def acceptance(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
         "choices": _choices(seen, address),
         "tone": TONES[advice.verdict],
         "verdict": VERDICTS[advice.verdict],
-        "sentences": [sentence(statement) for statement in advice.statements]
+        "sentences": _sentences(advice)
         if page.live
         else [_("Nothing runs now, so nothing is judged.")],
         "prepare": wizard_address(page, advice.suggested_num_speculative_tokens)
@@ -77,6 +79,15 @@ def _read(request: HttpRequest, pk: uuid.UUID) -> tuple[DeploymentPage, History]
     return page, history(page.row, page.live, wanted_history(request.GET.dict()))
 
 
+def _sentences(advice: Advice) -> list[str]:
+    """What the advice says; the arithmetic in words only where no table has it."""
+    return [
+        sentence(statement)
+        for statement in advice.statements
+        if not (advice.gains and statement.code == "marginal_gain")
+    ]
+
+
 def _marked(alarms: Sequence[Alarm], seen: History) -> list[Alarm]:
     """Those that began before the range ended; another may have opened since."""
     return [row for row in alarms if row.began_at < seen.range.end]
@@ -95,8 +106,12 @@ def _choices(seen: History, address: str) -> dict[str, Any]:
         return f"{address}?{urlencode({k: v for k, v in query.items() if v})}"
 
     ranges = [
-        (key, f"{address}?{urlencode({**fixed, 'range': key})}", key == seen.range.key)
-        for key in LENGTHS_S
+        (
+            duration(length_s),
+            f"{address}?{urlencode({**fixed, 'range': key})}",
+            key == seen.range.key,
+        )
+        for key, length_s in LENGTHS_S.items()
     ]
     replicas = [
         *((role, link(only=role)) for role in seen.roles),

@@ -5,18 +5,14 @@ import uuid
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from deployments.forms.approvals import DecisionForm
 from deployments.forms.releases import ActForm, new_key
-from deployments.forms.wizard.spec import address_of_spec
 from deployments.models import ApprovalRequest, Decision, TableKey
-from deployments.planning.documents import from_document
 from deployments.planning.errors import PlanningError
 from deployments.planning.launch.files import launch_files
-from deployments.planning.revision import RevisionSpec
 from deployments.selectors.approvals import (
     request_page,
     requests_for,
@@ -30,6 +26,7 @@ from deployments.services.errors import ConflictError, UseCaseError
 from deployments.services.releases import start_release
 from deployments.views.answers import archive, refusal_status
 from deployments.views.people import PanelRequest, person, refuse_without_role
+from deployments.views.plan_again import plan_again_address
 from deployments.views.tables import act_on_rows, show_table, withdrawn
 
 
@@ -154,18 +151,7 @@ def _page(
         "page": request_page(person(request), row),
         "form": form or DecisionForm(initial={"digest": row.digest}),
         "key": new_key(),
-        "plan_again": plan_again_address(row),
+        "plan_again": plan_again_address(row.plan),
         "error": error,
     }
     return render(request, "approvals/request.html", context, status=status)
-
-
-def plan_again_address(row: ApprovalRequest) -> str:
-    """The wizard with this revision in it, or empty when it cannot be read any more."""
-    revision = row.plan.revision
-    try:
-        spec = from_document(RevisionSpec, revision.document)
-    except PlanningError:
-        return ""
-    query = address_of_spec(spec, revision.deployment.cluster)
-    return f"{reverse('plan')}?{query}"

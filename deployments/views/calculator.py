@@ -9,7 +9,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from deployments.forms.calculator import EXAMPLE, CalculatorForm
+from deployments.forms.calculator import CalculatorForm, example
 from deployments.planning.calculation import calculate
 from deployments.planning.errors import PlanningError
 from deployments.selectors.calculator import (
@@ -28,6 +28,8 @@ def calculator(request: PanelRequest) -> HttpResponse:
     """The form with its answer; an htmx request gets the answer, with the address that shows it."""
     form = _form(request)
     context, status = _answered(form)
+    # Nobody has entered anything that could be wrong.
+    status = status if request.GET else 200
     name = "calculator/page.html" + ("#answer" if request.htmx else "")
     return render(request, name, context | {"live": request.htmx}, status=status)
 
@@ -50,13 +52,14 @@ def calculator_file(request: HttpRequest) -> HttpResponse:
 
 def _form(request: HttpRequest) -> CalculatorForm:
     query: QueryDict = request.GET
+    user = person(request)
+    models = visible_models(user)
     if not query:
         query = QueryDict(mutable=True)
-        query.update(EXAMPLE)
-    user = person(request)
+        query.update(example(models))
     return CalculatorForm(
         query,
-        models=visible_models(user),
+        models=models,
         entry=visible_entry(user, query.get("model", "").strip()),
     )
 

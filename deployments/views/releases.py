@@ -14,6 +14,7 @@ from deployments.models import Command, Release, User
 from deployments.planning.errors import PlanningError
 from deployments.selectors.logs import has_tail, release_tail
 from deployments.selectors.releases import (
+    ReleasePage,
     release_page,
     releases_for,
 )
@@ -28,6 +29,7 @@ from deployments.services.releases import (
 )
 from deployments.views.answers import refusal_status
 from deployments.views.people import PanelRequest, person, refuse_without_role
+from deployments.views.plan_again import plan_again_address
 from deployments.views.tables import show_table
 
 End = Callable[[User, Release, str], Command]
@@ -51,7 +53,7 @@ def progress(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     page = release_page(person(request), _find(request, pk))
     if page.progress.stamp == request.GET.get("v"):
         return HttpResponse(status=204)
-    context = {"page": page, "key": new_key()}
+    context = {"page": page, "key": new_key(), "plan_again": _plan_again(page)}
     return render(request, "releases/_polled.html", context)
 
 
@@ -112,6 +114,16 @@ def _out_of_date(request: PanelRequest, row: Release) -> HttpResponse:
     return _page(request, row, status=422, error=error)
 
 
+def _plan_again(page: ReleasePage) -> str:
+    """The wizard with what failed in it, for those who may submit a plan."""
+    failed = page.progress.failed is not None and not page.progress.moving
+    return (
+        plan_again_address(page.progress.release.plan)
+        if failed and page.may_plan
+        else ""
+    )
+
+
 def _find(request: HttpRequest, pk: uuid.UUID) -> Release:
     return get_object_or_404(releases_for(person(request)), pk=pk)
 
@@ -131,6 +143,7 @@ def _page(
     context = {
         "page": page,
         "progress": page.progress,
+        "plan_again": _plan_again(page),
         "tail": release_tail(row) if has_tail(row) else None,
         "key": new_key(),
         "error": error,

@@ -1,6 +1,7 @@
 """How a deployment serves: latencies, requests, cache, tokens."""
 
 import uuid
+from datetime import UTC, datetime
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -10,11 +11,14 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from deployments.forms.history import wanted_history
-from deployments.selectors.acceptance_range import LENGTHS_S
+from deployments.selectors.acceptance_range import LENGTHS_S, Range
 from deployments.selectors.deployments import deployment_page
 from deployments.selectors.serving import ServingPage, serving_page
+from deployments.templatetags.figures import duration
 from deployments.views.deployments import find, head
 from deployments.views.people import person
+
+TICKS = 4
 
 
 @require_safe
@@ -28,8 +32,10 @@ def serving(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
         **head(page, "serving"),
         "serving": seen,
         "charts": _charts(seen),
+        "ticks": _ticks(seen.range),
         "ranges": [
-            (key, f"{address}?range={key}", key == wanted.key) for key in LENGTHS_S
+            (duration(length_s), f"{address}?range={key}", key == wanted.key)
+            for key, length_s in LENGTHS_S.items()
         ],
         "problems": [
             (name, _problems().get(code, code), since)
@@ -37,6 +43,18 @@ def serving(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
         ],
     }
     return render(request, "deployments/serving.html", context)
+
+
+def _ticks(one: Range) -> list[tuple[str, str, datetime]]:
+    """Where the time stands under a chart: (place in per cent, anchor, moment)."""
+    return [
+        (
+            f"{100 * place / TICKS:.0f}",
+            "end" if place == TICKS else "mid" if place else "",
+            datetime.fromtimestamp(one.start_s + one.length_s * place // TICKS, UTC),
+        )
+        for place in range(TICKS + 1)
+    ]
 
 
 def _charts(seen: ServingPage) -> list[dict[str, Any]]:

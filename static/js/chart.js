@@ -1,4 +1,4 @@
-/* Draws the acceptance history with uPlot from the numbers of the table; a gap is a gap, never zero: quiet is plain, unseen is hatched. */
+/* Draws the acceptance history with uPlot from the numbers of the table; a gap is a gap, never zero: quiet is plain, unseen is hatched, not running is empty. */
 (() => {
   "use strict";
 
@@ -168,7 +168,7 @@
     const words = figure.dataset;
     const length = bucket.mean_acceptance_length;
     const other = history.against?.buckets[plot.cursor.idx]?.mean_acceptance_length ?? null;
-    const nothing = bucket.state === "no_traffic" ? words.quiet : words.unseen;
+    const nothing = { no_traffic: words.quiet, not_seen: words.unseen }[bucket.state] ?? words.absent;
     const parts = bucket.drafted === null ? [nothing] : [
       ...(length === null ? [] : [`${length.toFixed(2)} ${words.length}`]),
       `${Math.round(bucket.acceptance_rate * 100)} % ${words.rate}`,

@@ -71,6 +71,6 @@ def test_times_of_a_range_name_the_month_in_english() -> None:
 def test_texts_of_the_core_are_said_with_their_values() -> None:
     """Also a text within a text; what is nobody's sentence stays as it is."""
     inner = text("the host ran out of memory and its kernel killed the container")
-    outer = text("{step}: {cause}", step="start", cause=inner)
-    assert say(outer) == "start：主机内存不足，内核杀掉了容器"  # noqa: RUF001
+    outer = text("Starting {what}: {cause}", what="chat-0", cause=inner)
+    assert say(outer) == "启动 chat-0：主机内存不足，内核杀掉了容器"  # noqa: RUF001
     assert say("unrecognized arguments") == "unrecognized arguments"

@@ -160,7 +160,24 @@ def test_quiet_is_not_the_same_as_unseen(
     assert states == ["not_seen"] * 40 + ["no_traffic"] * 19 + ["drafted"]
     page = page_of(as_alice, release, f"range=1h&until={NOW}")
     cells = [cell.get_text() for cell in page.select(".course ~ details td.quiet")]
-    assert cells == ["no traffic"] * 19 + ["not running, or not seen"] * 40
+    assert cells == ["no traffic"] * 19 + ["not seen"] * 40
+    key = words(page, ".course .key")
+    assert "not seen: its log was not read" in key
+    assert "not running" not in key
+
+
+def test_before_a_release_was_live_nothing_ran(
+    as_alice: Client, release: Release, replica: Replica
+) -> None:
+    """What cannot have been seen is told from what should have been."""
+    sample(replica, 30)
+    Release.objects.update(live_at=datetime.fromtimestamp(NOW - HOUR // 2, tz=UTC))
+    query = f"range=1h&until={NOW}"
+    states = [step["state"] for step in data_of(as_alice, release, query)["buckets"]]
+    assert states == ["not_running"] * 30 + ["not_seen"] * 29 + ["drafted"]
+    key = words(page_of(as_alice, release, query), ".course .key")
+    assert "not running" in key
+    assert "no traffic" not in key
 
 
 def test_one_replica_or_all_that_draft(

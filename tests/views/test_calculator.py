@@ -130,6 +130,27 @@ def test_what_cannot_be_calculated_is_said_and_kept(
     assert as_alice.get(f"/calculator/curve.csv?{query}").status_code == 422
 
 
+def test_another_model_stands_in_for_the_example_that_nobody_has(
+    as_alice: Client,
+) -> None:
+    TargetModel.objects.filter(key=QWEN).delete()
+    answer = as_alice.get("/calculator/")
+    assert answer.status_code == 200
+    chosen = parsed(answer).select_one("[name=model] [selected]")
+    assert chosen is not None
+    assert chosen["value"] == "deepseek-ai/DeepSeek-V3.2"
+    assert "Tokens per step" in text_of(answer, "#calculator-answer")
+
+
+def test_without_any_model_the_page_says_where_one_comes_from(as_alice: Client) -> None:
+    TargetModel.objects.all().delete()
+    answer = as_alice.get("/calculator/")
+    assert answer.status_code == 200
+    way = parsed(answer).select_one(".empty a")
+    assert way is not None
+    assert way["href"] == "/catalog/import/"
+
+
 def test_a_checkpoint_of_another_model_is_left_out_and_named(
     as_alice: Client,
 ) -> None:

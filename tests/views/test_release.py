@@ -196,6 +196,35 @@ def test_failed_release_puts_the_cause_on_top(
     assert words(part, ".phases .failed .name").startswith("Starting")
 
 
+def test_what_failed_opens_in_the_planner(
+    as_alice: Client, as_bob: Client, release: Release
+) -> None:
+    """Those who may submit are led to the wizard with the plan in it."""
+    ReleaseEventFactory.create(
+        release=release,
+        step="START",
+        kind="failed",
+        message="It exited with code 1.",
+        detail={
+            "log": [f"line {n}" for n in range(40)] + ["out of memory"],
+            "evidence": "out of memory",
+        },
+    )
+    ReleaseEventFactory.create(
+        release=release, step="UNDO", kind="done", message="It was removed again."
+    )
+    put_in(release, ReleaseState.FAILED)
+    part = region(as_alice, release)
+    assert words(part, ".cause h2") == "It exited with code 1."
+    assert "It was removed again." in words(part, ".cause")
+    assert words(part, ".cause .bad-line") == "out of memory"
+    assert len(words(part, ".cause pre").split("line ")) == 10
+    address = attribute(part, ".cause .button.primary", "href")
+    assert address.startswith("/plan/?step=review")
+    assert f"name={release.deployment.name}" in address
+    assert region(as_bob, release).select(".cause .button.primary") == []
+
+
 def test_live_release_with_a_warning_shows_it(
     as_alice: Client, release: Release
 ) -> None:

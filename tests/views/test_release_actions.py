@@ -108,6 +108,17 @@ def test_where_no_container_is_left_nothing_is_stopped_or_removed(
     assert offered(as_alice, release) == ["again", "remove"]
 
 
+@pytest.mark.parametrize("seen", ["exited", "created"])
+def test_what_failed_and_does_not_run_is_removed_and_not_stopped(
+    as_alice: Client, release: Release, seen: str
+) -> None:
+    put_in(release, ReleaseState.FAILED)
+    release.replicas.update(state=seen)
+    assert offered(as_alice, release) == ["again", "remove"]
+    page = parsed(as_alice.get(f"/deployments/{release.deployment_id}/"))
+    assert page.select("form[action$='stop/']") == []
+
+
 def test_stop_is_one_command_however_often_it_is_clicked(
     as_alice: Client, release: Release
 ) -> None:

@@ -15,6 +15,7 @@ from deployments.models import (
     ApprovalRequest,
     Command,
     Decision,
+    EventKind,
     Host,
     Release,
     ReleaseState,
@@ -144,11 +145,15 @@ def test_a_failed_release_says_what_happened(as_alice: Client, failed: Release) 
     shown = prose(as_alice, f"/releases/{failed.pk}/")
     assert english(shown) == []
     flat = " ".join(shown.split())
-    for said in (failed.cause, failed.next_action):
-        assert said
-        assert say(said) in flat
     messages = [event.message for event in failed.events.all() if event.message]
     assert len(messages) > 3
+    failure = next(
+        event.message for event in failed.events.all() if event.kind == EventKind.FAILED
+    )
+    assert failed.cause.startswith(failure)
+    for said in (failure, failed.next_action):
+        assert said
+        assert say(said) in flat
     for message in messages[-3:]:
         assert say(message) in flat
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from deployments.planning.catalog import TargetModel
 from deployments.planning.methods import Method
 from deployments.planning.model_config.reading import ModelReading
-from deployments.planning.text import Text, text
+from deployments.planning.text import Text, listed, text
 
 READS_STATES = frozenset(
     {Method.EAGLE, Method.EAGLE3, Method.MEDUSA, Method.DFLASH, Method.DSPARK}
@@ -100,7 +100,7 @@ def _verifier(reading: ModelReading, target: TargetModel) -> list[Check]:
             because=text(
                 "{verifier} ({architectures}).",
                 verifier=reading.verifier or text("no name"),
-                architectures=", ".join(named),
+                architectures=listed(named),
             ),
         )
     ]

@@ -9,7 +9,7 @@ from deployments.planning.platforms.ascend_a3 import ASCEND_A3
 from deployments.planning.platforms.cpu import Cpu, Practice
 from deployments.planning.platforms.nvidia import Nvidia
 from deployments.planning.platforms.platform import Platform
-from deployments.planning.text import text
+from deployments.planning.text import listed, text
 
 PLATFORMS: dict[str, Platform] = {
     platform.name: platform
@@ -35,7 +35,7 @@ def find_platform(name: str) -> Platform:
     try:
         return PLATFORMS[name]
     except KeyError:
-        known = ", ".join(PLATFORMS)
+        known = listed(PLATFORMS)
         raise PlanningError(
             text(
                 "This panel cannot plan for the platform {name} yet; it plans for {known}.",

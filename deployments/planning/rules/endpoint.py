@@ -8,7 +8,7 @@ from deployments.planning.endpoint_key import OPEN, key_of
 from deployments.planning.engines.profile import VLLM_ASCEND
 from deployments.planning.plan import Finding, Role, Severity
 from deployments.planning.router import ASCEND_SOURCE, ROUTER_SOURCE
-from deployments.planning.text import text
+from deployments.planning.text import listed, text
 
 KEY_SOURCE = "vLLM 0.32.0, VLLM_API_KEY and the paths that it guards"
 SHARED = ipaddress.ip_network("100.64.0.0/10")
@@ -103,7 +103,7 @@ def _open_endpoint(context: PlanContext) -> Iterator[Finding]:
                 "{host} has the public address {address}, and port {ports} answers whoever asks.",
                 host=host,
                 address=address,
-                ports=", ".join(str(port) for port in sorted(ports)),
+                ports=listed(str(port) for port in sorted(ports)),
             ),
             fix=text(
                 "Name a stored secret as the endpoint's API key, or choose off where something "

@@ -10,7 +10,7 @@ from deployments.planning.engines.profile import VLLM_ASCEND
 from deployments.planning.plan import Finding, Role, Severity
 from deployments.planning.rules.capture import not_multiples
 from deployments.planning.sizes import refuses_draft_graph
-from deployments.planning.text import text
+from deployments.planning.text import listed, text
 
 COMPILATION = "--compilation-config"
 SIZES_FLAG = "--cudagraph-capture-sizes"
@@ -93,7 +93,7 @@ def _multiples(
             "Capture sizes count tokens, {step} for each request here; {listed} are no multiples "
             "of {step} and are rounded or dropped.",
             step=step,
-            listed=", ".join(map(str, wrong)),
+            listed=listed(map(str, wrong)),
         ),
         fix=text(
             "Use multiples of {step} up to {tokens_per_step}.",

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from deployments.planning.context import PlanContext
 from deployments.planning.launch.words import spec_texts
 from deployments.planning.plan import Finding, Severity
-from deployments.planning.text import text
+from deployments.planning.text import listed, text
 from deployments.planning.variables import (
     BEHIND_ROUTER,
     EXPLANATIONS,
@@ -75,7 +75,7 @@ def _unknown_values(context: PlanContext) -> Iterator[Finding]:
         for name in variables_in(spec_texts(replica.container)):
             missing.setdefault(name, set()).add(replica.host)
     for name, hosts in sorted(missing.items()):
-        listed = ", ".join(sorted(hosts))
+        names = listed(sorted(hosts))
         yield Finding(
             code=f"{HOST_ADDRESS if name in BEHIND_ROUTER else name}_UNKNOWN",
             category=CATEGORY.get(name, "environment"),
@@ -84,14 +84,14 @@ def _unknown_values(context: PlanContext) -> Iterator[Finding]:
                 "The {meaning} is not known for {listed}; the files hold the variable {name} "
                 "instead.",
                 meaning=EXPLANATIONS[name],
-                listed=listed,
+                listed=names,
                 name=name,
             ),
             fix=text("Fill in {name} in .env beside the files.", name=name)
             if context.settings.files_only
             else text("Enter it on the page of the host, then plan again."),
             source=text("the host's snapshot"),
-            evidence=listed,
+            evidence=names,
         )
 
 
@@ -112,7 +112,7 @@ def _roots(context: PlanContext) -> Iterator[Finding]:
                 "mounted: {listed}.",
                 root=root,
                 host=host.name,
-                listed=", ".join(allowed),
+                listed=listed(allowed),
             ),
             fix=text("Move the models, or let a platform admin allow the directory."),
             source=text("the cluster's settings"),
@@ -132,7 +132,7 @@ def _images(context: PlanContext) -> Iterator[Finding]:
             reference = replica.container.image.reference
             unresolved.setdefault(reference, set()).add(replica.host)
     for reference, hosts in sorted(unresolved.items()):
-        listed = ", ".join(sorted(hosts))
+        names = listed(sorted(hosts))
         yield Finding(
             code="IMAGE_UNRESOLVED",
             category="broken-image",
@@ -141,7 +141,7 @@ def _images(context: PlanContext) -> Iterator[Finding]:
                 "The image {reference} is not yet on {listed}; it is pulled first, and what the tag "
                 "means is settled only then.",
                 reference=reference,
-                listed=listed,
+                listed=names,
             ),
             fix=text("Pull it beforehand to approve the exact image.")
             if not context.practice

@@ -5,6 +5,7 @@ import math
 from deployments.planning.catalog import Checkpoint
 from deployments.planning.methods import FACTS, Method, Need
 from deployments.planning.plan import Basis, MemoryPart
+from deployments.planning.sizing.counting import parameter_count
 from deployments.planning.sizing.geometry import Geometry, geometry_of_name
 from deployments.planning.sizing.quantisation import (
     FOUR_BIT_EXPERT,
@@ -35,7 +36,7 @@ def target_part(question: Question) -> MemoryPart:
         return _part("weights", spread * scale, Basis.KNOWN, checkpoint.source)
     said = text(
         "{parameters} parameters in {quantisation}; geometry: {source}",
-        parameters=geometry.parameters or 0,
+        parameters=parameter_count(geometry.parameters or 0),
         quantisation=checkpoint.quantisation or "bf16",
         source=geometry.source,
     )
@@ -65,7 +66,7 @@ def drafter_part(question: Question) -> MemoryPart:
         )
     said = text(
         "{parameters} parameters in two bytes by the usual form of {method}, {where}",
-        parameters=parameters,
+        parameters=parameter_count(parameters),
         method=FACTS[method].title,
         where=where,
     )

@@ -7,7 +7,7 @@ from importlib import resources
 from pydantic import TypeAdapter
 
 from deployments.planning.errors import PlanningError
-from deployments.planning.text import text
+from deployments.planning.text import listed, text
 
 _DEFAULTS = {
     "nvidia": "H100",
@@ -67,7 +67,7 @@ def find_accelerator(name: str) -> Accelerator:
     found = exact or sorted(inside, key=lambda one: len(one.key), reverse=True)
     if found:
         return found[0]
-    known = ", ".join(one.key for one in accelerators())
+    known = listed(one.key for one in accelerators())
     raise PlanningError(
         text(
             "No speed figures of the device {name} are known; name one of: {known}.",

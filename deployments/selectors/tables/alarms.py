@@ -46,7 +46,7 @@ def _show_choices(user: User) -> Choices:
     del user
     return [
         ("", _("Open")),
-        ("unseen", _("Nobody knows of it")),
+        ("unseen", _("Not acknowledged")),
         ("closed", _("Closed")),
         ("all", _("All")),
     ]
@@ -80,8 +80,10 @@ class AlarmTable(Table):
     fields = FIELDS
     order = "-opened"
     search_hint = _("deployment or note")
-    empty = _("No alarm was ever raised. What is watched stands in the guide.")
-    action = ("deployment-list", _("Deployments"))
+    empty = _(
+        "No alarm was ever raised. The guide says what is watched, and when it is."
+    )
+    action = ("guide", _("Guide"))
     columns = (
         Column(
             key="deployment",

@@ -10,9 +10,29 @@ from deployments.docker_api.errors import DockerApiError, PortTakenError
 from deployments.docker_api.logs import LogLine, read_tail
 from deployments.models import ReleaseState
 from deployments.planning.text import Text, ended, said_by, sentences, text
+from deployments.services.rollout.journal import Step
 from deployments.services.rollout.outcomes import StepFailedError
 from deployments.services.rollout.rollout import Member, place
 from deployments.telemetry.diagnosis import Diagnosis, DiagnosisSeverity, diagnose_text
+
+DOING: Mapping[Step, Text] = {
+    Step.PULL: text("Getting the image of {what}: {cause}"),
+    Step.STOP_OLD: text("Stopping {what}: {cause}"),
+    Step.CREATE: text("Creating {what}: {cause}"),
+    Step.START: text("Starting {what}: {cause}"),
+    Step.WAIT_READY: text("Waiting for {what}: {cause}"),
+    Step.SMOKE: text("Verifying {what}: {cause}"),
+    Step.REMOVE_OLD: text("Removing {what}: {cause}"),
+    Step.STOP: text("Stopping {what}: {cause}"),
+    Step.REMOVE: text("Removing {what}: {cause}"),
+    Step.UNDO: text("Undoing {what}: {cause}"),
+    Step.RESTORE_OLD: text("Starting {what} again: {cause}"),
+}
+ALONE: Mapping[Step, Text] = {
+    Step.VALIDATE: text("Checking the approval and the hosts: {cause}"),
+    Step.BOOK: text("Booking devices and ports: {cause}"),
+    Step.SWITCH: text("Taking over: {cause}"),
+}
 
 SHOWN_LINES = 50
 DIAGNOSED_LINES = 400
@@ -140,13 +160,11 @@ def shown(lines: tuple[LogLine, ...]) -> list[Json]:
     ]
 
 
-def sentence(step: str, member: Member | None, cause: Text) -> Text:
+def sentence(step: Step, member: Member | None, cause: Text) -> Text:
     """Step, object and cause in one sentence."""
     if member is None:
-        return text("{step}: {cause}", step=str(step), cause=cause)
-    return text(
-        "{step}, {what}: {cause}", step=str(step), what=place(member), cause=cause
-    )
+        return ALONE[step].filled({"cause": cause}) if step in ALONE else cause
+    return DOING[step].filled({"what": place(member), "cause": cause})
 
 
 def _with(clause: Text, cause: Text) -> Text:

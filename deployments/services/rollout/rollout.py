@@ -191,9 +191,7 @@ def policy_of(host: Host) -> ContainerPolicy:
         roots.append(host.model_root)
     if Platform(host.platform).startswith("ascend"):
         roots += [*DRIVER_MOUNTS, *FABRIC_MOUNTS, *DRIVER_MOUNTS_950]
-    return ContainerPolicy(
-        mount_roots=tuple(roots), log_roots=(host.cluster.log_root,)
-    )
+    return ContainerPolicy(mount_roots=tuple(roots), log_roots=(host.cluster.log_root,))
 
 
 def observed(row: Replica, facts: ContainerFacts | None) -> dict[str, object]:

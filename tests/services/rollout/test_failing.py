@@ -45,7 +45,7 @@ def test_a_port_that_something_listens_on_is_named_and_nothing_is_left(
         release = world.deploy(world.plan(world.replica(port=port)))
     assert (release.state, release.cause_code) == (ReleaseState.FAILED, "port_taken")
     assert f"port {port} is already in use" in release.cause
-    assert release.cause.startswith("START, ")
+    assert release.cause.startswith("Starting ")
     assert "was removed again" in release.cause
     assert "another port" in release.next_action
     assert world.our_containers() == []
@@ -63,7 +63,7 @@ def test_a_port_held_by_a_foreign_container_is_found_before_anything_is_created(
     Release.objects.filter(pk=other.pk).update(state=ReleaseState.STOPPED)
     release = world.deploy(world.plan(world.replica(number=2, port=port), number=2))
     assert (release.state, release.cause_code) == (ReleaseState.FAILED, "port_taken")
-    assert release.cause.startswith("BOOK: ")
+    assert release.cause.startswith("Booking devices and ports: ")
     assert only_replica(other).container_name in release.cause
 
 

@@ -8,7 +8,7 @@ from deployments.planning.methods import Method
 from deployments.planning.plan import Severity
 from deployments.planning.rules.launch.rule import Hit, LaunchRule, RuleCard, drop_flag
 from deployments.planning.rules.launch.view import EAGLE_FAMILY, LaunchView
-from deployments.planning.text import text
+from deployments.planning.text import listed, text
 
 PER_REQUEST = "--per-request-spec-decode-metrics"
 SAMPLING = "--override-generation-config"
@@ -63,7 +63,7 @@ def sampling_defaults(view: LaunchView) -> Iterator[Hit]:
         yield Hit(
             message=text(
                 "{keys} are defaults for every request, and refused while drafting.",
-                keys=", ".join(used),
+                keys=listed(used),
             ),
             severity=Severity.WARNING if view.vllm_before(0, 17, 0) else None,
             evidence=json.dumps(used),

@@ -8,7 +8,7 @@ from deployments.planning.plan import Severity
 from deployments.planning.rules.launch.pairs import counts_must_be_equal
 from deployments.planning.rules.launch.rule import Hit, LaunchRule, RuleCard, set_key
 from deployments.planning.rules.launch.view import LaunchView
-from deployments.planning.text import text
+from deployments.planning.text import listed, text
 from deployments.planning.versions import Version
 
 FLAG = "--kv-transfer-config"
@@ -203,7 +203,7 @@ def removed_keys(view: LaunchView) -> Iterator[Hit]:
         return
     if version is None or version >= Version((0, 32, 0)):
         yield Hit(
-            message=text("{keys} are refused since vLLM 0.32.0.", keys=", ".join(used)),
+            message=text("{keys} are refused since vLLM 0.32.0.", keys=listed(used)),
             evidence=", ".join(used),
             start=view.place(FLAG),
         )

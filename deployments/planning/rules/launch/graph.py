@@ -14,7 +14,7 @@ from deployments.planning.rules.launch.rule import (
     set_flag,
 )
 from deployments.planning.rules.launch.view import FULL_MODES, LaunchView
-from deployments.planning.text import text
+from deployments.planning.text import listed, text
 
 SIZES = "cudagraph_capture_sizes"
 LARGEST = "max_cudagraph_capture_size"
@@ -83,7 +83,7 @@ def multiples(view: LaunchView) -> Iterator[Hit]:
         message=text(
             "Capture sizes count tokens, {step} for each request here; {wrong} are no multiples of {step}.",
             step=step,
-            wrong=", ".join(map(str, wrong[:8])),
+            wrong=listed(map(str, wrong[:8])),
         ),
         severity=Severity.ERROR if none_left else Severity.WARNING,
         evidence=", ".join(map(str, sizes[:16])),

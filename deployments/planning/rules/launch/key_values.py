@@ -14,7 +14,7 @@ from deployments.planning.rules.launch.rule import (
     set_key,
 )
 from deployments.planning.rules.launch.view import LaunchView
-from deployments.planning.text import Text, text
+from deployments.planning.text import Text, listed, text
 
 RUN = "vLLM 0.32.0, run with such values; sources 0.17.0 to 0.33.0"
 SCHEDULE = "num_speculative_tokens_per_batch_size"
@@ -102,7 +102,7 @@ def _word(view: LaunchView, key: str, value: str) -> Iterator[Hit]:
             "{key} does not take {value}; it takes {known}.",
             key=key,
             value=value[:40],
-            known=", ".join(known),
+            known=listed(known),
         ),
         severity=severity,
         evidence=value[:40],
@@ -154,7 +154,7 @@ def other_method(view: LaunchView) -> Iterator[Hit]:
             text(
                 "{key} goes with {methods} only, not with {method}.",
                 key=key,
-                methods=", ".join(sorted(methods)),
+                methods=listed(sorted(methods)),
                 method=method,
             ),
         )

@@ -9,7 +9,7 @@ from deployments.planning.methods import FACTS, Method
 from deployments.planning.plan import Severity
 from deployments.planning.rules.launch.rule import Hit, LaunchRule, RuleCard, set_key
 from deployments.planning.rules.launch.view import LaunchView
-from deployments.planning.text import text
+from deployments.planning.text import listed, text
 
 SOURCES = "vLLM and vllm-ascend sources, method values, 0.8.5 to 0.33.0"
 V2_RUNNER = "VLLM_USE_V2_MODEL_RUNNER"
@@ -59,7 +59,7 @@ def unknown_method(view: LaunchView) -> Iterator[Hit]:
         message=text("{method} is not a speculative method.", method=repr(written)),
         fix=text("Did you mean {near}?", near=near)
         if near
-        else text("Use one of: {known}.", known=", ".join(one.value for one in Method)),
+        else text("Use one of: {known}.", known=listed(one.value for one in Method)),
         evidence=written,
         start=view.spec_place,
         edits=(set_key("method", near),) if near else (),

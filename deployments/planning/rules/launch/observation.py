@@ -18,7 +18,7 @@ from deployments.planning.rules.launch.rule import (
     set_flag,
 )
 from deployments.planning.rules.launch.view import LaunchView
-from deployments.planning.text import text
+from deployments.planning.text import listed, text
 
 MEMORY = "--gpu-memory-utilization"
 TIGHT = 0.96
@@ -149,7 +149,7 @@ def sglang(view: LaunchView) -> Iterator[Hit]:
     if missing and len(missing) < len(SGLANG_PARTS):
         yield Hit(
             message=text(
-                "{missing} is missing beside the others.", missing=", ".join(missing)
+                "{missing} is missing beside the others.", missing=listed(missing)
             ),
             evidence=", ".join(missing),
             start=view.launch.start,

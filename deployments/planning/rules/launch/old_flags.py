@@ -23,7 +23,7 @@ from deployments.planning.rules.launch.rule import (
     set_flag,
 )
 from deployments.planning.rules.launch.view import LaunchView
-from deployments.planning.text import text
+from deployments.planning.text import listed, text
 
 SHORT_NAME = "-sc"
 
@@ -51,7 +51,7 @@ def old_flags(view: LaunchView) -> Iterator[Hit]:
     yield Hit(
         message=text(
             "{flags} ended with vLLM 0.8.2; later versions answer: unrecognized arguments.",
-            flags=", ".join(dict.fromkeys(one.name for one in used)),
+            flags=listed(dict.fromkeys(one.name for one in used)),
         ),
         severity=Severity.ERROR if newer else Severity.INFO,
         evidence=used[0].written,
@@ -93,7 +93,7 @@ def given_twice(view: LaunchView) -> Iterator[Hit]:
         yield Hit(
             message=text(
                 "{keys} stand in --speculative-config and in {flag} too; they are mutually exclusive.",
-                keys=", ".join(speculation.repeated),
+                keys=listed(speculation.repeated),
                 flag=used[0].name,
             ),
             evidence=used[0].written,

@@ -11,7 +11,7 @@ from deployments.planning.rules.launch.engine import (
     engine_of_image,
     read_version,
 )
-from deployments.planning.text import text
+from deployments.planning.text import listed, text
 from deployments.planning.versions import Version
 
 WIDE = {
@@ -62,7 +62,7 @@ class LintSettings:
                 text(
                     "{platform} is no platform; use one of: {known}.",
                     platform=repr(self.platform),
-                    known=", ".join(PLATFORM_NAMES),
+                    known=listed(PLATFORM_NAMES),
                 )
             )
         if self.engine is not None and self.engine not in (VLLM, VLLM_ASCEND):

@@ -14,7 +14,7 @@ from deployments.planning.rules.launch.rule import (
     replace_text,
 )
 from deployments.planning.rules.launch.view import LaunchView
-from deployments.planning.text import text
+from deployments.planning.text import listed, text
 
 MANAGEMENT = ("/dev/davinci_manager", "/dev/devmm_svm", "/dev/hisi_hdc")
 MANAGEMENT_950 = ("/dev/davinci_manager", "/dev/hisi_hdc")
@@ -43,7 +43,7 @@ def management(view: LaunchView) -> Iterator[Hit]:
     missing = [one for one in wanted if one not in container.devices]
     if missing:
         yield Hit(
-            message=text("The container lacks {missing}.", missing=", ".join(missing)),
+            message=text("The container lacks {missing}.", missing=listed(missing)),
             fix=text(
                 "Add {flags}.", flags=" ".join(f"--device {one}" for one in missing)
             ),
@@ -204,7 +204,7 @@ def port_published(view: LaunchView) -> Iterator[Hit]:
     listening = view.launch.number("--port") if given else 8000
     if listening is None or any(one.container == listening for one in container.ports):
         return
-    published = ", ".join(str(one.container) for one in container.ports[:8])
+    published = listed(str(one.container) for one in container.ports[:8])
     yield Hit(
         message=text(
             "The server listens on {listening}, but the container publishes {published}.",

@@ -10,7 +10,7 @@ from deployments.planning.rules.launch import families
 from deployments.planning.rules.launch.disaggregation import FLAG
 from deployments.planning.rules.launch.rule import Hit, LaunchRule, RuleCard
 from deployments.planning.rules.launch.view import LaunchView
-from deployments.planning.text import text
+from deployments.planning.text import listed, text
 
 MOONCAKE = frozenset(
     (
@@ -88,7 +88,7 @@ def topology_missing(view: LaunchView) -> Iterator[Hit]:
         yield Hit(
             message=text(
                 "kv_connector_extra_config lacks {missing}.",
-                missing=", ".join(missing),
+                missing=listed(missing),
             ),
             evidence=", ".join(missing),
             start=view.place(FLAG),
