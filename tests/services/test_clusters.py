@@ -4,11 +4,17 @@ from dataclasses import replace
 
 import pytest
 
-from deployments.models import Cluster, TeamRole, User
+from deployments.models import Cluster, Host, TeamRole, User
 from deployments.selectors.planning_inputs import cluster_settings
 from deployments.services.clusters import ClusterPolicy, change_policy, policy_of
 from deployments.services.errors import ConflictError, NotAllowedError
-from tests.factories import ApprovalRequestFactory, ClusterFactory, member
+from deployments.services.rollout.rollout import policy_of as host_policy
+from tests.factories import (
+    ApprovalRequestFactory,
+    ClusterFactory,
+    HostFactory,
+    member,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -41,6 +47,17 @@ def test_a_change_is_kept_under_the_next_version(cluster: Cluster, admin: User) 
     assert cluster.policy_version == 2
     assert cluster_settings(cluster).split_cards
     assert cluster_settings(cluster).log_root == "/data/logs"
+
+
+def test_containers_keep_log_files_only_where_the_cluster_says(
+    cluster: Cluster, admin: User
+) -> None:
+    """What the plan mounts is what the executor allows."""
+    host = HostFactory.create(cluster=cluster, platform="ascend-a3")
+    assert host_policy(host).log_roots == ("/var/log/draftboard",)
+    change_policy(admin, cluster, POLICY, shown_version=1)
+    host = Host.objects.get(pk=host.pk)
+    assert host_policy(host).log_roots == ("/data/logs",)
 
 
 def test_the_same_policy_again_is_no_change(cluster: Cluster, admin: User) -> None:
