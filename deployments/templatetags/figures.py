@@ -1,10 +1,11 @@
 """Figures as people read them: each with its unit, and "no data" where nothing is known."""
 
 from decimal import ROUND_HALF_UP, Decimal
+from functools import lru_cache
 
 from django import template
 from django.utils.formats import number_format
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import get_language, gettext, ngettext
 
 from deployments.models import Platform
 from deployments.planning.methods import FACTS, Method
@@ -27,6 +28,13 @@ def no_data() -> str:
 
 def _figure(value: Number, decimals: int = 0) -> str:
     """Round half up to a fixed number of decimals; Django alone would cut them off."""
+    return _written(get_language(), value, decimals)
+
+
+@lru_cache(maxsize=8192)
+def _written(language: str | None, value: Number, decimals: int) -> str:
+    """Lists show the same small numbers again and again."""
+    del language
     step = Decimal(1).scaleb(-decimals)
     rounded = Decimal(str(value)).quantize(step, rounding=ROUND_HALF_UP)
     text = number_format(abs(rounded), decimals, use_l10n=True, force_grouping=True)
