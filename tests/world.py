@@ -32,6 +32,7 @@ from tests.factories import (
     TeamFactory,
     member,
 )
+from tests.host_rows import model_directories
 from tests.plan_rows import released, request_for, stored
 from tests.plan_values import plan_value
 
@@ -71,6 +72,7 @@ class World:
         plan = stored(self.deployment, value)
         self.release: Release = released(plan, value, ReleaseState.LIVE)
         self.host: Host = self.cluster.hosts.get()
+        model_directories(self.host, f"/data/models/{name}-canary")
         newer = plan_value(name=self.deployment.name, number=2)
         self.request: ApprovalRequest = request_for(
             stored(self.deployment, newer), RequestState.OPEN

@@ -10,6 +10,7 @@ from deployments.models.base import Row
 from deployments.models.fleet import Host
 from deployments.models.scope import ScopedQuerySet
 from deployments.models.sentences import SentenceField
+from deployments.planning.text import NOTHING, Text, ended, sentences
 
 MOST_DIRECTORIES = 500
 
@@ -111,3 +112,8 @@ class ModelDirectory(Row):
 
     def __str__(self) -> str:
         return f"{self.path} on {self.host}"
+
+    @property
+    def trouble(self) -> Text:
+        """What is wrong and how to mend it."""
+        return sentences(ended(self.problem), self.fix) if self.problem else NOTHING
