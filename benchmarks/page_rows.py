@@ -1,4 +1,4 @@
-"""A panel full of rows: hosts, deployments with what runs, people, and a day of samples."""
+"""A panel full of rows: hosts, deployments with what runs, alarms, people, a day of samples."""
 
 import json
 import uuid
@@ -13,11 +13,14 @@ from django.utils import timezone
 
 from deployments import models as m
 from deployments.planning.canonical import canonical_json, digest_of
+from deployments.planning.text import text
 
 SAMPLES_EACH = 48
 HOUR_NS = 3600 * 10**9
 CLUSTERS = 20
 WAITING = 40
+FAILED_ONE_IN = 10
+ALARM_ONE_IN = 50
 METHODS = (("mtp", 2), ("eagle3", 3), ("mtp", 3), ("ngram", 4), ("off", None))
 MODELS = ("zai-org/GLM-4.7", "deepseek-ai/DeepSeek-V3.2", "Qwen/Qwen3-32B")
 BATCH = 2000
@@ -76,7 +79,8 @@ def add_deployments(
 ) -> None:
     """Make the deployments of these numbers, each with ``samples`` windows over the last 24 hours.
 
-    Some ``waiting`` wait for an approval, of the rest one in ten failed, and the others are live.
+    Some ``waiting`` wait for an approval, of the rest one in ten failed, and the others are live;
+    one in fifty has an open alarm.
     """
     deployments = _made(
         m.Deployment(
@@ -88,6 +92,7 @@ def add_deployments(
     )
     step = len(deployments) // waiting if waiting else 0
     replicas = _released(deployments, panel.hosts, panel.people[0], step)
+    _alarms(deployments[2::ALARM_ONE_IN])
     _samples(replicas, samples)
     postgres = connection.vendor == "postgresql"
     with connection.cursor() as cursor:
@@ -137,6 +142,9 @@ def _released(
     def waits(n: int) -> bool:
         return bool(step) and n % step == 0
 
+    def failed(n: int) -> bool:
+        return n % FAILED_ONE_IN == 1
+
     revisions = _made(
         m.Revision(
             deployment=row, number=1, document={"name": row.name}, created_by=author
@@ -163,8 +171,10 @@ def _released(
             plan=request.plan,
             request=request,
             number=1,
-            state=m.ReleaseState.FAILED if n % 10 == 1 else m.ReleaseState.LIVE,
-            cause="The container exited with code 1." if n % 10 == 1 else "",
+            state=m.ReleaseState.FAILED if failed(n) else m.ReleaseState.LIVE,
+            cause=text("The container exited with code {code}.", code=1)
+            if failed(n)
+            else "",
             started_by=author,
             live_at=now,
         )
@@ -182,6 +192,26 @@ def _released(
             state=m.ReplicaState.RUNNING,
         )
         for n, release in enumerate(releases)
+    )
+
+
+def _alarms(deployments: list[m.Deployment]) -> None:
+    now = timezone.now()
+    _made(
+        m.Alarm(
+            deployment=deployment,
+            kind=m.AlarmKind.SILENT_ZERO,
+            release_number=1,
+            opened_at=now - timedelta(minutes=n),
+            began_at=now - timedelta(minutes=n + 30),
+            seen_at=now,
+            text=text(
+                "{accepted} of {drafted} drafted tokens were accepted.",
+                accepted=0,
+                drafted=6000 + n,
+            ),
+        )
+        for n, deployment in enumerate(deployments)
     )
 
 

@@ -3,17 +3,22 @@
 ``DATABASE_URL=postgresql://... python -m benchmarks.pages`` fills the database, measures processor
 time inside one process and wall time at a real server, prints a table, and fails where a limit is
 broken. What is compared is measured in turns, so a busy machine changes the ratios little.
+``--only /releases/`` measures one list, ``--deployments`` and ``--hosts`` make fewer rows, and
+``--costs`` leaves the server out and takes a database that is full already as it is.
 """
 
+import argparse
 import os
 import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from http.client import HTTPConnection
+from itertools import chain
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -24,9 +29,16 @@ from psycopg import sql
 
 ROUNDS, REPEATS = 9, 10
 CLIENTS, REQUESTS_EACH = 16, 40
-FEW, MANY = 100, 10_000
+HOSTS, FEW, MANY = 1000, 100, 10_000
 ALONE = 90
-PATHS = ("/deployments/", "/approvals/", "/releases/", "/catalog/", "/fleet/hosts/")
+PATHS = (
+    "/deployments/",
+    "/approvals/",
+    "/releases/",
+    "/catalog/",
+    "/fleet/hosts/",
+    "/alarms/",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,24 +61,48 @@ class Result:
         return f"{self.name:58} {self.value:9.2f} {self.unit:3} {beside}{word}"
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Fill, measure, print; return the exit status."""
+    asked = _parser().parse_args(arguments)
     django.setup()
     from benchmarks.page_costs import list_costs  # noqa: PLC0415
+    from deployments.models import User  # noqa: PLC0415
+
+    paths = asked.only or PATHS
+    measured: list[Iterable[Result]] = []
+    if not asked.costs or not User.objects.exists():
+        few, cookie = _filled(asked.hosts, asked.deployments)
+        measured = [] if asked.costs else [_served(few, cookie, paths)]
+    person = User.objects.order_by("username")[0]
+    kept = True
+    for result in chain(*measured, list_costs(person, paths, ROUNDS, REPEATS)):
+        _say(str(result))
+        kept &= result.kept
+    return 0 if kept else 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.pages")
+    parser.add_argument("--only", action="append", choices=PATHS, help="one list")
+    parser.add_argument("--hosts", type=int, default=HOSTS)
+    parser.add_argument("--deployments", type=int, default=MANY)
+    parser.add_argument("--costs", action="store_true", help="without a server")
+    return parser
+
+
+def _filled(hosts: int, deployments: int) -> tuple[str, str]:
+    """Fill the database; returns the address of a copy with few deployments, and a log-in to both."""
     from benchmarks.page_rows import add_deployments, fill_panel  # noqa: PLC0415
     from benchmarks.served import session_of  # noqa: PLC0415
     from deployments.services.catalog import load_shipped_catalog  # noqa: PLC0415
 
     load_shipped_catalog()
-    panel = fill_panel()
+    panel = fill_panel(hosts=hosts)
     cookie = session_of(panel.people[0])
     add_deployments(panel, range(FEW))
     few = copy_of_database()
-    add_deployments(panel, range(FEW, MANY), waiting=0)
-    results = [*_served(few, cookie), *list_costs(panel.people[0], ROUNDS, REPEATS)]
-    for result in results:
-        _say(str(result))
-    return 0 if all(result.kept for result in results) else 1
+    add_deployments(panel, range(FEW, deployments), waiting=0)
+    return few, cookie
 
 
 def copy_of_database() -> str:
@@ -82,7 +118,7 @@ def copy_of_database() -> str:
     return f"{address}_few"
 
 
-def _served(few: str, cookie: str) -> list[Result]:
+def _served(few: str, cookie: str, paths: Sequence[str]) -> Iterator[Result]:
     """What a client sees of a server with few and of one with many deployments."""
     from benchmarks.served import KEY, served_pages, web_server  # noqa: PLC0415
 
@@ -93,12 +129,10 @@ def _served(few: str, cookie: str) -> list[Result]:
         served_pages(Path(logs)) as many_address,
     ):
         with web_server(Path(other_logs), environment) as few_address:
-            results = [
-                _growth(few_address, many_address, path, cookie) for path in PATHS
-            ]
-        for path in PATHS:
-            results += _together(many_address, path, cookie)
-    return results
+            for path in paths:
+                yield _growth(few_address, many_address, path, cookie)
+        for path in paths:
+            yield from _together(many_address, path, cookie)
 
 
 def _growth(few: str, many: str, path: str, cookie: str) -> Result:
