@@ -50,7 +50,7 @@ class LongSelect(forms.Select):
     ) -> SafeString:
         """Return the same element as a plain select, options without groups."""
         chosen = "" if value is None else str(value)
-        marks = {True: SafeString(" selected"), False: ""}
+        marks = {True: format_html(" {}", "selected"), False: ""}
         options = format_html_join(
             "\n",
             '<option value="{}"{}>{}</option>',
