@@ -14,6 +14,7 @@ from deployments.views import (
     catalog_import,
     check,
     deployments,
+    device_probe,
     engine_upgrade,
     engines,
     fleet,
@@ -88,6 +89,7 @@ urlpatterns: list[URLPattern] = [
     path("fleet/hosts/<uuid:pk>/test/", hosts.test, name="host-test"),
     path("fleet/hosts/<uuid:pk>/devices/", host_devices.devices, name="host-devices"),
     path("fleet/hosts/<uuid:pk>/models/", host_models.models, name="host-models"),
+    path("fleet/hosts/<uuid:pk>/probe/", device_probe.probe, name="host-probe"),
     path("fleet/hosts/<uuid:pk>/edit/", hosts.edit, name="host-edit"),
     path("fleet/hosts/<uuid:pk>/key/", hosts.confirm_key, name="host-key"),
     path(
@@ -98,6 +100,9 @@ urlpatterns: list[URLPattern] = [
     path("fleet/hosts/<uuid:pk>/remove/", hosts.remove, name="host-remove"),
     path("fleet/clusters/<uuid:pk>/", fleet.cluster, name="cluster"),
     path("fleet/clusters/<uuid:pk>/rules/", policies.rules, name="cluster-rules"),
+    path(
+        "fleet/clusters/<uuid:pk>/probe/", device_probe.settings, name="cluster-probe"
+    ),
     path(
         "fleet/clusters/<uuid:pk>/secrets/",
         team_secrets.store,

@@ -25,6 +25,7 @@ app.conf.beat_schedule = {
         ("observe_hosts", 12),
         ("watch_hosts", 5),
         ("test_connections", 15),
+        ("probe_hosts", 30),
         ("list_models_asked", 15),
         ("poll_log_tails", 2),
         ("roll_up", 30),

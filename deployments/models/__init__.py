@@ -12,6 +12,7 @@ from deployments.models.benchmark import MOST_KEPT_RUNS, BenchmarkResult
 from deployments.models.catalog import Checkpoint, Drafter, TargetModel
 from deployments.models.command import Command, CommandKind, CommandState
 from deployments.models.deployment import Deployment, Plan, Revision
+from deployments.models.device_probe import HostProbe, ProbeSettings
 from deployments.models.engine_profile import OwnEngineProfile
 from deployments.models.fleet import (
     Cluster,
@@ -98,6 +99,7 @@ __all__ = [
     "EventKind",
     "Host",
     "HostAccess",
+    "HostProbe",
     "HourRollup",
     "LogCursor",
     "LogGap",
@@ -113,6 +115,7 @@ __all__ = [
     "Plan",
     "Platform",
     "PolicyVersion",
+    "ProbeSettings",
     "Reachability",
     "Release",
     "ReleaseEvent",

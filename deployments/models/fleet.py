@@ -155,7 +155,10 @@ class HostAccess(Row):
 
 
 class Device(Row):
-    """One accelerator of a host, by its number there (a die on Ascend)."""
+    """One accelerator of a host, by its number there (a die on Ascend).
+
+    ``used_bytes``, ``free_bytes`` and ``healthy`` are as of ``read_at``, when a tool last showed it.
+    """
 
     TEAM_PATH = "host__cluster__team"
 
@@ -163,7 +166,10 @@ class Device(Row):
     number = models.PositiveSmallIntegerField()
     name = models.CharField(max_length=80, blank=True, default="")
     memory_bytes = models.BigIntegerField(null=True, blank=True)
+    used_bytes = models.BigIntegerField(null=True, blank=True)
+    free_bytes = models.BigIntegerField(null=True, blank=True)
     healthy = models.BooleanField(null=True, blank=True)
+    read_at = models.DateTimeField(null=True, blank=True)
 
     objects = ScopedQuerySet.as_manager()
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from django.db import transaction
+from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
 from deployments.models import Booking, Device, Host, TeamRole, User
@@ -39,7 +40,11 @@ def set_devices(user: User, host: Host, found: Sequence[Accelerator]) -> None:
                 defaults={
                     "name": one.name[:80],
                     "memory_bytes": one.memory_bytes,
+                    "used_bytes": one.used_bytes,
+                    "free_bytes": one.free_bytes,
                     "healthy": one.healthy,
+                    # Only a tool's output says what is used; a count by hand was not read.
+                    "read_at": None if one.used_bytes is None else Now(),
                 },
             )
         host.devices.exclude(number__in=numbers).delete()

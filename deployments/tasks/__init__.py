@@ -8,6 +8,7 @@ from deployments.tasks.observing import (
     watch_host,
     watch_hosts,
 )
+from deployments.tasks.probing import probe_host, probe_hosts
 from deployments.tasks.reading import poll_logs, read_host_logs
 from deployments.tasks.rollout import run_command, sweep_commands
 from deployments.tasks.rollups import forget_old, roll_up
@@ -22,6 +23,8 @@ __all__ = [
     "observe_hosts",
     "poll_log_tails",
     "poll_logs",
+    "probe_host",
+    "probe_hosts",
     "read_host_logs",
     "roll_up",
     "run_command",

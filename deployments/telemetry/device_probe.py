@@ -69,6 +69,8 @@ part end
 HUAWEI, NVIDIA, AMD = "0x19e5", "0x10de", "0x1002"
 _GPU_CLASSES = ("0x0300", "0x0302")
 _NPU_CLASS = "0x1200"
+Parts = dict[str, tuple[str, ...]]
+"""The parts of an answer by name."""
 _NVRM = re.compile(r"NVRM version:.*?\s(\d+\.\d+(?:\.\d+)?)\s")
 _CANN_HOME = re.compile(r"cann-(\d[\w.-]*)|ascend-toolkit/(\d[\w.-]*)")
 
@@ -98,7 +100,7 @@ class Told:
     compatible: bool | None = None
 
 
-def parts_of(lines: Iterable[str]) -> dict[str, tuple[str, ...]]:
+def parts_of(lines: Iterable[str]) -> Parts:
     """The parts of an answer by name; what stands before the first one is dropped."""
     found: dict[str, list[str]] = {}
     current: list[str] = []
@@ -110,12 +112,12 @@ def parts_of(lines: Iterable[str]) -> dict[str, tuple[str, ...]]:
     return {name: tuple(told) for name, told in found.items()}
 
 
-def is_whole(parts: dict[str, tuple[str, ...]]) -> bool:
+def is_whole(parts: Parts) -> bool:
     """Whether the script ran to its end."""
     return "end" in parts
 
 
-def read_look(parts: dict[str, tuple[str, ...]], vendor: str) -> Look:
+def read_look(parts: Parts, vendor: str) -> Look:
     """Read the answer of ``LOOK`` for the accelerators of one vendor, by PCI number."""
     rows = [line.split() for line in parts.get("pci", ())]
     rows = [row for row in rows if len(row) == 4 and row[1] == vendor]
@@ -144,7 +146,7 @@ def read_look(parts: dict[str, tuple[str, ...]], vendor: str) -> Look:
 
 
 def read_told(
-    parts: dict[str, tuple[str, ...]],
+    parts: Parts,
     mapped: Sequence[int] | None,
     *,
     counts_anew: bool = False,
@@ -193,7 +195,7 @@ def placed(
     )
 
 
-def _amd(parts: dict[str, tuple[str, ...]], cann: str | None) -> Look:
+def _amd(parts: Parts, cann: str | None) -> Look:
     driver = "".join(parts.get("amd", ())).strip() or None
     try:
         report = read_accelerators("\n".join(parts.get("rocm-smi", ())))

@@ -15,6 +15,7 @@ from deployments.models import Cluster, Host, TeamRole
 from deployments.planning.platforms.images import rewrite
 from deployments.planning.snapshot import ClusterSettings
 from deployments.selectors.access import has_role, roles_in, team_ids_with_role
+from deployments.selectors.device_probe import probe_view
 from deployments.selectors.fleet import cluster_line, fleet_of, host_line, replicas_on
 from deployments.selectors.model_directories import models_view
 from deployments.selectors.tables.hosts import HOSTS
@@ -72,6 +73,7 @@ def host_page(
     context = {
         "host": row,
         "line": host_line(row),
+        "probe": probe_view(row),
         "replicas": replicas_on(row),
         "form": form or HostForm(initial=HostForm.initial_of(row)),
         "may_change": TeamRole.ADMIN in roles,

@@ -116,6 +116,7 @@ MANIFEST: Mapping[str, Permission] = {
     "host-connection": _read,
     "host-devices": Permission(methods=BOTH, role=TeamRole.ADMIN),
     "host-models": Permission(methods=BOTH, role=TeamRole.OPERATOR),
+    "host-probe": Permission(methods=BOTH, role=TeamRole.ADMIN),
     "host-test": Permission(methods=CHANGE, role=TeamRole.ADMIN),
     "host-edit": Permission(methods=BOTH, role=TeamRole.ADMIN),
     "host-key": Permission(methods=CHANGE, role=TeamRole.ADMIN),
@@ -123,6 +124,7 @@ MANIFEST: Mapping[str, Permission] = {
     "host-remove": Permission(methods=CHANGE, role=TeamRole.ADMIN),
     "cluster": Permission(methods=BOTH, role=TeamRole.ADMIN),
     "cluster-rules": Permission(methods=BOTH, role=TeamRole.ADMIN),
+    "cluster-probe": Permission(methods=BOTH, role=TeamRole.ADMIN),
     "cluster-secret-store": Permission(methods=CHANGE, role=TeamRole.ADMIN),
     "cluster-secret-remove": Permission(methods=CHANGE, role=TeamRole.ADMIN),
     # Judges text and changes nothing.

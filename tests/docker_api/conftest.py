@@ -1,12 +1,8 @@
 """An open engine, a busybox image on it, and containers that are removed afterwards."""
 
-import io
-import shutil
-import tarfile
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
@@ -22,6 +18,7 @@ from deployments.docker_api.containers import (
 from deployments.docker_api.images import import_image
 from deployments.docker_api.policy import ContainerPolicy
 from deployments.planning.container import ContainerSpec, ImageReference
+from tests.docker_api.busybox import busybox_archive
 
 RUN_LABEL = "draftboard.test"
 Run = Callable[..., str]
@@ -36,19 +33,13 @@ def engine(docker_host: str) -> Iterator[Engine]:
 @pytest.fixture(scope="session")
 def busybox_image(docker_host: str) -> str:
     """The id of an image that holds a static busybox and its usual names."""
-    program = shutil.which("busybox")
-    assert program is not None
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as archive:
-        archive.add(Path(program).resolve(), "bin/busybox")
-        for name in ("sh", "sleep", "cat", "echo", "printf", "tail", "dd", "kill"):
-            link = tarfile.TarInfo(f"bin/{name}")
-            link.type, link.linkname = tarfile.SYMTYPE, "busybox"
-            archive.addfile(link)
-    buffer.seek(0)
     with open_engine(docker_host) as opened:
         return import_image(
-            opened, buffer, repository="draftboard-test/busybox", tag="1", changes=()
+            opened,
+            busybox_archive(),
+            repository="draftboard-test/busybox",
+            tag="1",
+            changes=(),
         )
 
 

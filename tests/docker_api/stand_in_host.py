@@ -24,6 +24,27 @@ FILES = (
     "/usr/local/bin/npu-smi",
 )
 FOLDERS = ("/usr/local/Ascend/driver/lib64", "/usr/local/dcmi")
+NPU_SMI = Path("/usr/local/bin/npu-smi")
+NPU_SMI_SCRIPT = """#!/bin/sh
+# Stands in for npu-smi 26.0.rc2 of an Atlas A3, in its own form: shows the nodes that are mapped.
+case "$*" in *board*)
+  echo "        NPU ID                         : $5"
+  echo "        Software Version               : 26.0.rc2"
+  echo "        Firmware Version               : 7.9.0.1.2"
+  echo "        Compatibility                  : OK"
+  exit 0;;
+esac
+echo "| npu-smi 26.0.rc2                            Version: 26.0.rc2                       |"
+echo "| NPU   Name                | Health        | Power(W)     Temp(C)                    |"
+echo "| Chip  Phy-ID              | Bus-Id        | AICore(%)    HBM-Usage(MB)              |"
+for node in /dev/davinci[0-9] /dev/davinci[0-9][0-9]; do
+  [ -e "$node" ] || continue
+  number=${node#/dev/davinci}
+  health=OK; [ "$number" = 9 ] && health=Alarm
+  echo "| $((number / 2))     Ascend910           | $health            | 162.6     34          |"
+  echo "| $((number % 2))     $number         | 0000:9D:00.0  | 0         $((3000 + number)) / 65536 |"
+done
+"""
 NULL = os.makedev(1, 3)
 """Every node is /dev/null under another name: it opens, and swallows what is written."""
 
@@ -50,6 +71,8 @@ def main(folder: Path, program: list[str]) -> None:
         path = Path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"stand-in for {name}\n", encoding="utf-8")
+    NPU_SMI.write_text(NPU_SMI_SCRIPT, encoding="utf-8")
+    NPU_SMI.chmod(0o755)
     os.execvp(program[0], program)  # noqa: S606 - the tests' own Docker Engine
 
 
