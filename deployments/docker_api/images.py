@@ -91,6 +91,19 @@ def find_image(
     return _facts(as_object(row))
 
 
+def environment_of(engine: Engine, image: ImageFacts) -> dict[str, str]:
+    """The variables that the image itself sets.
+
+    Raises:
+        DockerApiError: the engine does not answer or answers an error.
+    """
+    act = text("describe the image {image}", image=image.image_id)
+    row = engine.call("GET", f"/images/{image.image_id}/json", act=act)
+    found = texts(as_object(as_object(row).get("Config")), "Env")
+    pairs = (line.partition("=") for line in found)
+    return {name: value for name, _equals, value in pairs}
+
+
 def repository_of(reference: str) -> str:
     """The reference without tag and digest: ``registry:5000/a/b:tag`` -> ``registry:5000/a/b``."""
     name = reference.partition("@")[0]

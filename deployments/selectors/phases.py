@@ -12,7 +12,7 @@ from deployments.selectors.texts import say
 
 STEPS_OF: dict[ReleaseState, tuple[str, ...]] = {
     ReleaseState.PREFLIGHT: ("VALIDATE", "BOOK"),
-    ReleaseState.PULLING: ("PULL",),
+    ReleaseState.PULLING: ("PULL", "CHECK"),
     ReleaseState.CREATING: ("STOP_OLD", "CREATE"),
     ReleaseState.STARTING: ("START", "WAIT_READY"),
     ReleaseState.VERIFYING: ("SMOKE", "SWITCH", "REMOVE_OLD"),
@@ -24,6 +24,7 @@ _STEP_NAMES: dict[str, Promise] = {
     "VALIDATE": _("Check approval and hosts"),
     "BOOK": _("Book devices and ports"),
     "PULL": _("Get the image"),
+    "CHECK": _("Check image and drivers"),
     "STOP_OLD": _("Stop what ran before"),
     "CREATE": _("Create the container"),
     "START": _("Start the container"),

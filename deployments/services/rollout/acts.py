@@ -12,6 +12,7 @@ STATE_OF_STEP = {
     Step.VALIDATE: ReleaseState.PREFLIGHT,
     Step.BOOK: ReleaseState.PREFLIGHT,
     Step.PULL: ReleaseState.PULLING,
+    Step.CHECK: ReleaseState.PULLING,
     Step.STOP_OLD: ReleaseState.CREATING,
     Step.CREATE: ReleaseState.CREATING,
     Step.START: ReleaseState.STARTING,
@@ -22,7 +23,7 @@ STATE_OF_STEP = {
 }
 POINT_OF_NO_RETURN = frozenset({Step.SWITCH, Step.REMOVE_OLD})
 PREFLIGHT_LIMIT = timedelta(minutes=2)
-PULL_LIMIT = timedelta(minutes=65)
+PULL_LIMIT = timedelta(minutes=70)
 CREATE_LIMIT = timedelta(minutes=2)
 START_LIMIT = timedelta(minutes=1)
 VERIFY_LIMIT = timedelta(minutes=5)
@@ -34,6 +35,7 @@ def deploy_acts(rollout: Rollout) -> Iterator[Act]:
     yield Act(Step.VALIDATE)
     yield Act(Step.BOOK)
     yield from (Act(Step.PULL, row) for row in rows)
+    yield Act(Step.CHECK)
     if rollout.removes_first:
         for member in reversed(rollout.old_members):
             yield Act(Step.STOP_OLD, member.row)

@@ -12,10 +12,12 @@ from deployments.models import (
     ReleaseState,
 )
 from deployments.planning.text import ended, sentences, text
+from deployments.services.host_probe import probe_is_running
 from deployments.services.rollout.acts import deploy_acts, undo_acts
 from deployments.services.rollout.creating import create, start
 from deployments.services.rollout.ending import give_up_undoing, undo
 from deployments.services.rollout.failures import sentence
+from deployments.services.rollout.image_checks import check_images
 from deployments.services.rollout.journal import Act, Step
 from deployments.services.rollout.outcomes import Done, StepFailedError, Wait
 from deployments.services.rollout.preflight import book, validate
@@ -33,11 +35,26 @@ from deployments.services.rollout.rollout import Member, Rollout
 from deployments.services.rollout.running import Failed, HandedBack, run_acts
 from deployments.services.rollout.verifying import smoke, wait_ready
 
-_ON_RELEASE = {Step.VALIDATE: validate, Step.BOOK: book, Step.SWITCH: switch}
+PROBE_LOOK_AGAIN_S = 2.0
+
+
+def _start(rollout: Rollout, act: Act, member: Member) -> Done | Wait:
+    """Start once no probe may hold the device: on Ascend it belongs to the first container."""
+    if member.planned.devices and probe_is_running(member.host):
+        return Wait(PROBE_LOOK_AGAIN_S)
+    return start(rollout, act, member)
+
+
+_ON_RELEASE = {
+    Step.VALIDATE: validate,
+    Step.BOOK: book,
+    Step.CHECK: check_images,
+    Step.SWITCH: switch,
+}
 _ON_MEMBER = {
     Step.PULL: pull,
     Step.CREATE: create,
-    Step.START: start,
+    Step.START: _start,
     Step.WAIT_READY: wait_ready,
     Step.SMOKE: smoke,
     Step.UNDO: undo,

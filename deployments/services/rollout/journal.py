@@ -21,6 +21,7 @@ class Step(StrEnum):
     VALIDATE = "VALIDATE"
     BOOK = "BOOK"
     PULL = "PULL"
+    CHECK = "CHECK"
     STOP_OLD = "STOP_OLD"
     CREATE = "CREATE"
     START = "START"

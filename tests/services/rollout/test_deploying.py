@@ -45,6 +45,7 @@ def test_the_journal_has_intent_and_outcome_of_every_step(world: World) -> None:
         "VALIDATE",
         "BOOK",
         "PULL",
+        "CHECK",
         "CREATE",
         "START",
         "WAIT_READY",

@@ -90,6 +90,7 @@ class World:
         command: tuple[str, ...] | None = None,
         image: ImageReference | None = None,
         ready_deadline_s: int = 60,
+        practice: bool = True,
     ) -> PlannedReplica:
         """A replica of the practice image with n-gram speculation."""
         port = port or free_port()
@@ -121,7 +122,7 @@ class World:
             speculation=ExpectedSpeculation(method="ngram", num_speculative_tokens=count),
             health_port=port,
             ready_deadline_s=ready_deadline_s,
-            practice=True,
+            practice=practice,
         )  # fmt: skip
 
     def plan(
