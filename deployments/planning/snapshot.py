@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from deployments.planning.canonical import digest_of
 from deployments.planning.documents import to_document
+from deployments.planning.text import NOTHING, Text
 
 LOG_ROOT = "/var/log/draftboard"
 """Where replicas keep log files on a host unless the cluster says otherwise."""
@@ -37,11 +38,15 @@ class WeightSizes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSnapshot:
-    """A complete model directory of a host; it holds the same since ``since`` (YYYY-MM-DD)."""
+    """A model directory of a host; it holds the same since ``since`` (YYYY-MM-DD).
+
+    ``weights`` is ``None`` unless everything was read, ``trouble`` why it cannot be served.
+    """
 
     path: str
     since: str
-    weights: WeightSizes
+    weights: WeightSizes | None = None
+    trouble: Text = NOTHING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -80,9 +80,11 @@ def host_snapshots(
         else list(Host.objects.filter(pk__in=[host.pk for host in hosts]))
     )
     rows.sort(key=lambda host: host.name)
-    read = ModelDirectory.objects.filter(
-        state=ModelDirectoryState.COMPLETE, odd=False, sizes__isnull=False
-    ).only("host_id", "path", "since", "sizes")
+    read = (
+        ModelDirectory.objects.filter(odd=False)
+        .exclude(state=ModelDirectoryState.UNCHECKED)
+        .only("host_id", "path", "since", "sizes", "state", "problem")
+    )
     prefetch_related_objects(
         rows,
         "devices",
@@ -139,9 +141,11 @@ def _snapshot(host: Host, except_deployment: str | None) -> HostSnapshot:
         ),
         models=tuple(
             ModelSnapshot(
-                path=row.path, since=day(row.since), weights=WeightSizes(**row.sizes)
+                path=row.path,
+                since=day(row.since),
+                weights=WeightSizes(**row.sizes) if row.sizes else None,
+                trouble=row.problem,
             )
             for row in host.model_directories.all()
-            if row.sizes is not None
         ),
     )

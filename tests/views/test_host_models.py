@@ -18,6 +18,7 @@ from deployments.models import (
 )
 from deployments.planning.documents import to_document
 from deployments.planning.model_config.reading import read_model
+from deployments.planning.snapshot import WeightSizes
 from deployments.planning.text import text
 from deployments.selectors.planning_inputs import host_snapshots
 from deployments.services.model_requests import LIST_MODELS
@@ -210,14 +211,16 @@ def test_a_drafter_of_a_host_is_bound_like_an_uploaded_one(
     assert "Bind it to a target model" in text_of(answer)
 
 
-def test_plans_take_what_was_read_of_complete_directories_alone(host: Host) -> None:
+def test_plans_take_what_was_read_of_directories_that_they_can_name(host: Host) -> None:
     sizes = {"total": 9, "experts": 0, "mtp": 0, "mtp_experts": 0, "mtp_embeddings": 0}
     row = lies(host, "whole", sizes=sizes)
     lies(host, "odd", sizes=sizes, odd=True)
     lies(host, "unknown")
-    lies(host, "cut", sizes=sizes, state="incomplete", problem=text("It is cut off."))
+    lies(host, "cut", state="incomplete", problem=text("It is cut off."))
     (snapshot,) = host_snapshots([host])
-    (found,) = snapshot.models
-    assert found.path == "/data/models/whole"
-    assert found.since == f"{row.since:%Y-%m-%d}"
-    assert found.weights.total == 9
+    models = {one.path.rpartition("/")[2]: one for one in snapshot.models}
+    assert set(models) == {"whole", "unknown", "cut"}
+    assert models["whole"].since == f"{row.since:%Y-%m-%d}"
+    assert models["whole"].weights == WeightSizes(total=9)
+    assert models["unknown"].weights is None
+    assert models["cut"].trouble == "It is cut off."

@@ -16,6 +16,7 @@ from deployments.planning.rules.host import host_rules
 from deployments.planning.rules.memory import memory_rules
 from deployments.planning.rules.method import method_rules
 from deployments.planning.rules.pipeline import pipeline_rules
+from deployments.planning.rules.weights import weights_rules
 
 Rule = Callable[[PlanContext], Iterable[Finding]]
 RULES: tuple[Rule, ...] = (
@@ -25,6 +26,7 @@ RULES: tuple[Rule, ...] = (
     budget_rules,
     disaggregation_rules,
     host_rules,
+    weights_rules,
     endpoint_rules,
     environment_rules,
     pipeline_rules,

@@ -58,6 +58,7 @@ _TABLE: dict[str, tuple[str, tuple[Severity, ...]]] = {
     "PRACTICE_IMAGE": ("control-panel", (INFO,)),
     "IMAGE_UNRESOLVED": ("broken-image", (INFO,)),
     "BEYOND_CONTAINER_FLOOR": ("environment", (INFO,)),
+    "WEIGHTS_INCOMPLETE": ("missing-weights", (WARNING,)),
     "MODEL_ROOT_NOT_ALLOWED": ("mount", (ERROR,)),
     "MODEL_ROOT_UNKNOWN": ("mount", (ERROR, WARNING)),
     "HOST_ADDRESS_UNKNOWN": ("environment", (ERROR, WARNING)),

@@ -17,7 +17,8 @@ from deployments.planning.deployment_spec import parse_deployment_spec
 from deployments.planning.plan import Finding
 from deployments.planning.planner import make_plan
 from deployments.planning.rules.launch.known import KnownModels
-from deployments.planning.snapshot import HostSnapshot, ImageSnapshot
+from deployments.planning.snapshot import HostSnapshot, ImageSnapshot, ModelSnapshot
+from deployments.planning.text import text
 
 PACKAGE = "deployments.planning.rules"
 FILE = "plan_examples.yaml"
@@ -26,8 +27,8 @@ FILE = "plan_examples.yaml"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanSample:
     """A spec, and what stands around it: ``taken_ports``, ``taken_devices``, ``images`` of every
-    host, ``model_roots`` of the cluster, ``catalog`` facts of the model, and ``registered``
-    for hosts that the panel deploys to."""
+    host, ``model_roots`` of the cluster, ``catalog`` facts of the model, ``cut_off`` model
+    directories of every host, and ``registered`` for hosts that the panel deploys to."""
 
     spec: Mapping[str, Json]
     around: Mapping[str, Json] = field(default_factory=dict)
@@ -82,6 +83,18 @@ class PlanSample:
             taken_ports=_numbers(self.around.get("taken_ports")),
             taken_devices=_numbers(self.around.get("taken_devices")),
             images=images,
+            models=tuple(
+                ModelSnapshot(
+                    path=f"{host.model_root}/{name}",
+                    since="2026-11-30",
+                    trouble=text(
+                        "{file} is missing in {path}",
+                        file="model.safetensors",
+                        path=f"{host.model_root}/{name}",
+                    ),
+                )
+                for name in _words(self.around.get("cut_off"))
+            ),
         )
 
 

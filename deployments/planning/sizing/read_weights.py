@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from deployments.planning.catalog import Checkpoint, Drafter
 from deployments.planning.model_config.mtp import is_mtp
-from deployments.planning.snapshot import HostSnapshot, ModelSnapshot, WeightSizes
+from deployments.planning.snapshot import HostSnapshot, WeightSizes
 from deployments.planning.text import Text, text
 from deployments.planning.variables import model_root_of
 
@@ -19,12 +19,8 @@ class ReadWeights:
     """What a host's files hold, and which host that is."""
 
     host: str
-    directory: ModelSnapshot
-
-    @property
-    def sizes(self) -> WeightSizes:
-        """Their bytes."""
-        return self.directory.weights
+    since: str
+    sizes: WeightSizes
 
     @property
     def source(self) -> Text:
@@ -32,7 +28,7 @@ class ReadWeights:
         return text(
             "read from the files on {host}, {date}",
             host=self.host,
-            date=self.directory.since,
+            date=self.since,
         )
 
 
@@ -62,10 +58,10 @@ def weight_sizes_of(tensors: Mapping[str, int], layers: int | None) -> WeightSiz
 def read_weights(hosts: Iterable[HostSnapshot], name: str) -> ReadWeights | None:
     """The largest of what these hosts hold under the name, ``None`` where nobody has read it."""
     found = [
-        ReadWeights(host=host.name, directory=directory)
+        ReadWeights(host=host.name, since=one.since, sizes=one.weights)
         for host in hosts
-        for directory in host.models
-        if directory.path == f"{model_root_of(host)}/{name}"
+        for one in host.models
+        if one.weights is not None and one.path == f"{model_root_of(host)}/{name}"
     ]
     found.sort(key=lambda one: (-one.sizes.total, one.host))
     return found[0] if found else None

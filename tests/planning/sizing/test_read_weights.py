@@ -7,6 +7,7 @@ import pytest
 from deployments.planning.plan import Basis, MemoryPart, Plan
 from deployments.planning.sizing.read_weights import weight_sizes_of
 from deployments.planning.snapshot import HostSnapshot, ModelSnapshot, WeightSizes
+from deployments.planning.text import text
 from tests.planning.builders import combined, gpu, plan, shipped
 
 LLAMA = "meta-llama/Llama-3.1-8B-Instruct"
@@ -115,3 +116,14 @@ def test_the_names_of_tensors_tell_experts_and_mtp_layers_apart() -> None:
     assert sizes == WeightSizes(
         total=56, experts=5, mtp=31, mtp_experts=7, mtp_embeddings=13
     )
+
+
+def test_a_broken_copy_is_said_for_the_host_that_has_it_and_is_not_sized_by() -> None:
+    name = directory_of(LLAMA)
+    broken = ModelSnapshot(
+        path=f"/data/models/{name}", since="2026-11-30", trouble=text("It is cut off")
+    )
+    made = planned(LLAMA, gpu("gpu-1"), gpu("gpu-2", models=(broken,)))
+    (found,) = (one for one in made.findings if one.code == "WEIGHTS_INCOMPLETE")
+    assert "On gpu-2 It is cut off" in found.message
+    assert part(made, "weights") == part(planned(LLAMA, gpu(), gpu("gpu-2")), "weights")
