@@ -255,10 +255,10 @@ def test_the_answer_is_json_with_the_promised_keys() -> None:
 
 def test_a_prediction_takes_less_than_five_milliseconds() -> None:
     asked = question("DeepSeek-V3", on=LARGE)
-    predict(asked)
     times = []
     for _ in range(20):
-        start = time.perf_counter()
+        predict.cache_clear()
+        start = time.process_time()
         predict(asked)
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     assert min(times) < 0.005
