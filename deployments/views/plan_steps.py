@@ -277,7 +277,7 @@ def planned_values(plan: Plan) -> list[tuple[str, str]]:
     """(setting, value) as planned, for people who leave fields empty; an empty value is unset."""
     replica = plan.replicas[-1]
     image = replica.container.image.reference
-    engine = f"{plan.engine}=={plan.engine_version}"
+    engine = f"{plan.engine} {plan.engine_version}"
     sizes = zip(SIZES, _sizes(plan), strict=True)
     return [
         (_("Image"), image),

@@ -85,7 +85,7 @@ def test_first_plan_is_shown_whole(
     for word in ("Faster replies.", "gpu-1", "8000", "--max-num-seqs", "vllm 0.32.0"):
         assert word in shown
     assert request_row.digest in str(page)
-    assert "nothing runs under this name now" in shown
+    assert "Nothing runs under this name now" in shown
 
 
 def test_change_is_shown_against_what_runs(
