@@ -78,6 +78,28 @@ def test_deepseek_v4_on_ascend_transfers_with_the_hybrid_connector() -> None:
 
 
 @pytest.mark.parametrize(
+    ("platform", "taken"),
+    [("ascend-a2", range(20000, 28000)), ("ascend-a3", range(20000, 36000))],
+)
+def test_kv_ports_keep_clear_of_direct_transport_hccl_and_the_kernel(
+    platform: str, taken: range
+) -> None:
+    """AscendDirectTransport takes 1000 ports a device from 20000 on, HCCL those from 60000 on."""
+    hosts = [host_of(platform, number) for number in (1, 2)]
+    spec = apart("Qwen/Qwen3-8B", prefill("host-1"), decode("host-2"))
+    made = plan(spec, *hosts)
+    ports = [
+        port.host
+        for replica in made.replicas
+        for port in replica.container.ports
+        if port.purpose == "kv"
+    ]
+    assert ports
+    for busy in (taken, range(32768, 61000)):
+        assert set(busy).isdisjoint(ports)
+
+
+@pytest.mark.parametrize(
     ("platform", "capabilities"),
     [
         ("nvidia", ()),
