@@ -138,7 +138,7 @@ class Look:
         told["files"] = files
         whole = len(names) <= MOST_FILES and len(tensors) <= MOST_TENSORS
         if tensors and whole and not any(one[3] for one in files):
-            told["tensors"] = tensors
+            told["tensors"] = {written(one)[0]: size for one, size in tensors.items()}
 
     def _judged(self, folder: Path, name: str, tensors: dict[str, int]) -> list[Any]:
         """[name, size, size that its header implies, code of what is wrong]."""
@@ -306,7 +306,7 @@ def _end(header: bytes, tensors: dict[str, int]) -> int:
             if not 0 <= begin <= end < LARGEST_TENSOR:
                 raise OddError("header")
             last = max(last, end)
-            same = written(EXPERT.sub(r"\1experts.0.", name))[0]
+            same = EXPERT.sub(r"\1experts.0.", name)
             tensors[same] = tensors.get(same, 0) + end - begin
     except SHAPE:
         raise OddError("header") from None
