@@ -277,7 +277,7 @@ class ReleaseEvent(Row):
     """One line of a release's journal, for people and for the executor that resumes.
 
     ``step`` is one of VALIDATE, BOOK, PULL, STOP_OLD, CREATE, START, WAIT_READY, SMOKE, SWITCH,
-    REMOVE_OLD, STOP, REMOVE. ``detail`` holds machine facts (container id, bytes pulled).
+    REMOVE_OLD, STOP, REMOVE, EMERGENCY. ``detail`` holds machine facts (container id, bytes pulled).
     """
 
     TEAM_PATH = "release__deployment__cluster__team"

@@ -19,13 +19,14 @@ from deployments.models import (
 )
 from deployments.models.scope import ScopedQuerySet
 from deployments.planning.plan import Plan, PlannedReplica, Role
-from deployments.selectors.access import has_role
+from deployments.selectors.access import roles_in
 from deployments.selectors.earlier_releases import (
     NOTHING_AGAIN,
     Repeats,
     recent_releases,
     repeats_of,
 )
+from deployments.selectors.emergencies import MAY_STOP, may_run
 from deployments.selectors.releases import (
     may_be_stopped,
     planned_replica,
@@ -67,6 +68,7 @@ class DeploymentPage:
     replicas: tuple[Replica, ...]
     endpoint: Endpoint | None
     may_operate: bool
+    may_stop_at_once: bool
     revision: Revision | None
     repeats: Repeats
 
@@ -130,7 +132,8 @@ def deployment_page(user: User, row: Deployment) -> DeploymentPage:
     newest = shown if shown and newest and shown.pk == newest.pk else newest
     plan = readable_plan(shown) if shown else None
     replicas = tuple(shown.replicas.select_related("host")) if shown else ()
-    may_operate = has_role(user, row.cluster.team, TeamRole.OPERATOR)
+    roles = roles_in(user, row.cluster.team)
+    may_operate = TeamRole.OPERATOR in roles
     drifted = any(replica.drift for replica in replicas)
     return DeploymentPage(
         row=row,
@@ -140,6 +143,7 @@ def deployment_page(user: User, row: Deployment) -> DeploymentPage:
         replicas=replicas,
         endpoint=_endpoint(plan, replicas),
         may_operate=may_operate,
+        may_stop_at_once=bool(roles & MAY_STOP) and may_run((live, newest), replicas),
         revision=shown.plan.revision if shown else row.revisions.first(),
         repeats=repeats_of(shown, recent, drifted=drifted)
         if shown and may_operate

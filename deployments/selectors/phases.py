@@ -36,6 +36,7 @@ _STEP_NAMES: dict[str, Promise] = {
     "REMOVE": _("Remove the container"),
     "UNDO": _("Undo the release"),
     "RESTORE_OLD": _("Put back what ran before"),
+    "EMERGENCY": _("Emergency stop"),
 }
 
 

@@ -24,7 +24,7 @@ from deployments.models import (
 from deployments.models.scope import ScopedQuerySet
 from deployments.planning.errors import PlanningError
 from deployments.planning.plan import Plan, PlannedReplica
-from deployments.selectors.access import has_role
+from deployments.selectors.access import roles_in
 from deployments.selectors.diagnoses import LONGEST_EVIDENCE
 from deployments.selectors.earlier_releases import (
     NOTHING_AGAIN,
@@ -32,6 +32,7 @@ from deployments.selectors.earlier_releases import (
     recent_releases,
     repeats_of,
 )
+from deployments.selectors.emergencies import MAY_STOP, may_run
 from deployments.selectors.methods import same_method
 from deployments.selectors.phases import Phase, phases
 from deployments.selectors.plans import stored_plan
@@ -108,6 +109,13 @@ class ReleaseProgress:
         return tuple(line.row for line in self.replicas if line.row.drift)
 
     @property
+    def differences(self) -> tuple[Replica, ...]:
+        """Those of which the release does not say so itself."""
+        return tuple(
+            row for row in self.drifted if row.drift_text != self.release.cause
+        )
+
+    @property
     def diagnosis(self) -> str:
         """The code of what the log of a failed replica was diagnosed with; empty for none."""
         found = (event.detail.get("diagnosis") for event in reversed(self.journal))
@@ -180,6 +188,7 @@ class ReleaseActions:
     cancel: bool
     stop: bool
     remove: bool
+    at_once: bool = False
     repeats: Repeats = NOTHING_AGAIN
 
 
@@ -211,10 +220,11 @@ def release_page(user: User, release: Release) -> ReleasePage:
     plan = readable_plan(release)
     progress = release_progress(release, plan)
     votes = release.request.approvals.filter(decision=Decision.APPROVE)
-    operates = has_role(user, release.deployment.cluster.team, TeamRole.OPERATOR)
+    roles = roles_in(user, release.deployment.cluster.team)
+    operates = TeamRole.OPERATOR in roles
     return ReleasePage(
         progress=progress,
-        actions=_actions(progress, may=operates),
+        actions=_actions(progress, roles),
         may_plan=operates,
         plan=plan,
         approved_by=tuple(votes.values_list("user_name", flat=True)),
@@ -305,8 +315,9 @@ def _stamp(facts: list[object]) -> str:
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
 
 
-def _actions(progress: ReleaseProgress, *, may: bool) -> ReleaseActions:
+def _actions(progress: ReleaseProgress, roles: frozenset[TeamRole]) -> ReleaseActions:
     release = progress.release
+    may = TeamRole.OPERATOR in roles
     deploying = progress.moving and release.state not in {
         ReleaseState.STOPPING,
         *REMOVABLE,
@@ -319,6 +330,8 @@ def _actions(progress: ReleaseProgress, *, may: bool) -> ReleaseActions:
         remove=resting
         and release.state in REMOVABLE
         and (_has_container(progress) or _holds_something(release)),
+        at_once=bool(roles & MAY_STOP)
+        and may_run((release,), [line.row for line in progress.replicas]),
         repeats=repeats_of(
             release,
             recent_releases(release.deployment_id),

@@ -67,6 +67,8 @@ MANIFEST: Mapping[str, Permission] = {
     "deployment-configuration": _read,
     "deployment-releases": _read,
     "deployment-engine": _read,
+    # Operators, approvers and admins may: the service asks for one of the three.
+    "deployment-emergency-stop": Permission(methods=BOTH),
     "alarm-list": _read,
     "alarm-list-file": _read,
     "alarm": _read,

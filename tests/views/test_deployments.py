@@ -209,7 +209,8 @@ def test_new_revision_starts_from_the_one_that_runs(
     assert address.startswith("/plan/?")
     for part in ("name=chat", "host=gpu-1", "tokens=3"):
         assert part in address
-    assert parsed(as_bob.get(path)).select(".head .actions a, .head form") == []
+    offered = parsed(as_bob.get(path)).select(".head .actions a, .head form")
+    assert [one.get_text() for one in offered] == ["Emergency stop"]
 
 
 def test_configuration_says_where_each_setting_came_from(

@@ -94,6 +94,20 @@ def test_drift_is_said_on_every_page_that_shows_the_deployment(
     assert "chat-r2" not in words(parsed(as_charlie.get("/")), "main")
 
 
+def test_what_a_release_says_itself_is_said_once(
+    as_alice: Client, releases: list[Release]
+) -> None:
+    replica = drifted(releases[1], DriftKind.STOPPED)
+    Release.objects.filter(pk=releases[1].pk).update(
+        state=ReleaseState.FAILED, cause=replica.drift_text
+    )
+    said = words(parsed(as_alice.get(f"/releases/{releases[1].pk}/")), "main")
+    assert said.count("chat-r2 was renamed.") == 1
+    path = f"/deployments/{releases[1].deployment_id}/"
+    assert "chat-r2 was renamed." in words(parsed(as_alice.get(path)), "main")
+    assert "Restore" in buttons(as_alice, path)
+
+
 def test_without_drift_nothing_is_said(
     as_alice: Client, releases: list[Release]
 ) -> None:

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from deployments.models import ReleaseState
 from deployments.planning.plan import Role
+from deployments.services.emergency_stop import order_of
 from deployments.services.rollout.journal import Act, Step
 from deployments.services.rollout.rollout import Rollout
 
@@ -55,13 +56,20 @@ def deploy_acts(rollout: Rollout) -> Iterator[Act]:
 
 
 def undo_acts(rollout: Rollout) -> Iterator[Act]:
-    """The acts after a failure: end what this release made, start what it had stopped."""
+    """The acts after a failure: end what this release made, start what it had stopped.
+
+    After an emergency stop nothing is started.
+    """
     for member in reversed(rollout.members):
         yield Act(Step.UNDO, member.row)
     ended_by_itself = (
         rollout.old is not None and rollout.old.state == ReleaseState.FAILED
     )
-    if rollout.journal.begun(Step.STOP_OLD) and not ended_by_itself:
+    if (
+        rollout.journal.begun(Step.STOP_OLD)
+        and not ended_by_itself
+        and order_of(rollout.release) is None
+    ):
         for member in rollout.old_members:
             yield Act(Step.RESTORE_OLD, member.row)
 

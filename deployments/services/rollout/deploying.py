@@ -12,6 +12,7 @@ from deployments.models import (
     ReleaseState,
 )
 from deployments.planning.text import ended, sentences, text
+from deployments.services.emergency_stop import stop_the_rest
 from deployments.services.host_probe import probe_is_running
 from deployments.services.rollout.acts import deploy_acts, undo_acts
 from deployments.services.rollout.creating import create, start
@@ -126,6 +127,7 @@ def _become_live(rollout: Rollout) -> None:
         if moved != 1:
             raise RuntimeError(f"{rollout.release} is no longer being verified")
         rollout.claim.finish(CommandState.DONE)
+        stop_the_rest(rollout.release)
 
 
 def decide_failure(rollout: Rollout, failed: Failed) -> ReleaseEvent:
@@ -190,6 +192,7 @@ def _go_back(rollout: Rollout, failure: ReleaseEvent) -> None:
             else CommandState.FAILED,
             cause,
         )
+        stop_the_rest(rollout.release)
 
 
 def _give_up(rollout: Rollout, act: Act, error: StepFailedError) -> Done:

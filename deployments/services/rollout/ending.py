@@ -3,6 +3,7 @@
 from deployments.docker_api.containers import inspect_container, remove_container
 from deployments.models import ReleaseState
 from deployments.planning.text import Text, ended, text
+from deployments.services.emergency_stop import order_of
 from deployments.services.log_reading import read_replica
 from deployments.services.rollout.journal import Act, Step
 from deployments.services.rollout.outcomes import Done, StepFailedError, Wait
@@ -87,18 +88,19 @@ def give_up_undoing(member: Member, cause: Text) -> Done:
 
 
 def stop(rollout: Rollout, act: Act, member: Member) -> Done | Wait:
-    """Stop one container with the grace of its plan; its log stays readable.
+    """Stop one container with the grace of its plan, or sooner in an emergency; its log stays readable.
 
     Raises:
         StepFailedError: it does not end even after SIGKILL.
         DockerApiError: the engine does not answer.
     """
+    grace_s = member.planned.container.stop_grace_s
     stopped = stop_container(
         rollout,
         member,
         act,
         digest=rollout.plan.digest,
-        grace_s=member.planned.container.stop_grace_s,
+        grace_s=min(UNDO_GRACE_S, grace_s) if order_of(rollout.release) else grace_s,
     )
     if isinstance(stopped, Wait):
         return stopped

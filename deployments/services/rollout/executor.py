@@ -16,6 +16,7 @@ from deployments.models import (
 )
 from deployments.planning.errors import PlanningError
 from deployments.planning.text import Text, said_by, text
+from deployments.services.emergency_stop import stop_the_rest
 from deployments.services.rollout.acts import remove_acts, stop_acts
 from deployments.services.rollout.claims import Claim, LeaseLostError, claim
 from deployments.services.rollout.deploying import (
@@ -89,6 +90,7 @@ def _stop(rollout: Rollout) -> None:
                 pk=rollout.release.pk, state=ReleaseState.STOPPING
             ).update(state=ReleaseState.STOPPED, state_since=Now(), ended_at=Now())
             rollout.claim.finish(CommandState.DONE)
+            stop_the_rest(rollout.release)
     elif isinstance(ended, Failed):
         event = decide_failure(rollout, ended)
         with rollout.claim.fenced():
@@ -96,6 +98,7 @@ def _stop(rollout: Rollout) -> None:
                 pk=rollout.release.pk, state=ReleaseState.STOPPING
             ).update(state=ReleaseState.BLOCKED, state_since=Now())
             rollout.claim.finish(CommandState.FAILED, event.message)
+            stop_the_rest(rollout.release)
 
 
 def _remove(rollout: Rollout) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from deployments.docker_api.errors import DockerApiError, PullCancelledError
 from deployments.models import EventKind, ReleaseState
 from deployments.planning.text import NOTHING, ended, said_by, text
+from deployments.services.emergency_stop import order_of, said_of
 from deployments.services.fault_points import fault_point
 from deployments.services.rollout.acts import (
     POINT_OF_NO_RETURN,
@@ -89,7 +90,7 @@ def _attempt(rollout: Rollout, act: Act, perform: Perform) -> Done | Wait:
     try:
         outcome = perform(rollout, act)
     except PullCancelledError as error:
-        raise cancelled() from error
+        raise cancelled(rollout) from error
     except DockerApiError as error:
         return _try_again(rollout, act, error)
     fault_point(f"after:{act.step}")
@@ -125,14 +126,15 @@ def _try_again(rollout: Rollout, act: Act, error: DockerApiError) -> Wait:
 
 def _refuse_cancelled(rollout: Rollout, act: Act) -> None:
     if act.step not in POINT_OF_NO_RETURN and rollout.claim.cancel_requested():
-        raise cancelled()
+        raise cancelled(rollout)
 
 
-def cancelled() -> StepFailedError:
-    """A person asked to stop between two steps."""
+def cancelled(rollout: Rollout) -> StepFailedError:
+    """A person asked to stop between two steps, or stopped the whole deployment."""
+    order = order_of(rollout.release)
     return StepFailedError(
         "cancelled",
-        text("a person cancelled the release"),
+        said_of(order) if order else text("a person cancelled the release"),
         text("Release the plan again when you want it."),
         final=ReleaseState.CANCELLED,
     )
