@@ -65,11 +65,11 @@ def test_memory_health_driver_and_age(as_dora: Client, host: Host) -> None:
         [cell.get_text(" ").strip() for cell in row.select("td")]
         for row in section.select("tbody tr")
     ]
-    assert [row[1:4] for row in rows] == [
+    assert [row[2:5] for row in rows] == [
         ["64\u00a0GiB", "3\u00a0GiB", "61\u00a0GiB"],
         ["no data"] * 3,
     ]
-    assert rows[1][4:] == ["no data", "no data"]
+    assert (rows[0][1], rows[1][1], rows[1][5]) == ("unhealthy", "no data", "no data")
 
 
 def test_the_page_waits_for_a_worker_and_no_longer(as_dora: Client, host: Host) -> None:
