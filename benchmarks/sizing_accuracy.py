@@ -28,8 +28,9 @@ from deployments.planning.snapshot import ClusterSettings, HostSnapshot
 CATALOG = Path(__file__).resolve().parents[1] / "deployments" / "catalog"
 TOLERANCE = 0.20
 USABLE_SHARE = 0.9
-SMALLEST_BYTES = 20_000_000_000
+SMALL_BYTES = 20_000_000_000
 """Minima below are published in whole gigabytes of weights, without the runtime beside them."""
+ROUNDING_BYTES = 500_000_000
 DEVICE_BYTES = 80_000_000_000
 FIXED_BYTES = 1_500 << 20
 """Runtime, collectives and graphs of one device, as the sizing assumes them."""
@@ -53,6 +54,13 @@ class Recipe:
     def agrees(self) -> bool:
         """Whether both are within 20 % of each other."""
         return abs(self.error) <= TOLERANCE
+
+    @property
+    def lacks_runtime(self) -> bool:
+        """Whether a small minimum is exceeded by no more than the runtime and its own rounding."""
+        more = self.sized - self.published
+        most = FIXED_BYTES / USABLE_SHARE + ROUNDING_BYTES
+        return self.published < SMALL_BYTES and 0 < more <= most
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,20 +86,19 @@ def models() -> tuple[TargetModel, ...]:
 
 
 def recipes() -> Iterator[Recipe]:
-    """Every published minimum from 20 GB on whose checkpoint can be weighed."""
+    """Every published minimum whose checkpoint can be weighed."""
     for model in models():
         for checkpoint in model.checkpoints:
             weight = checkpoint_bytes(geometry_of(model), checkpoint)
             published = checkpoint.memory_minimum_bytes
             if weight is None or published is None:
                 continue
-            if published >= SMALLEST_BYTES:
-                yield Recipe(
-                    model=model.key,
-                    checkpoint=checkpoint.key,
-                    published=published,
-                    sized=_least(weight),
-                )
+            yield Recipe(
+                model=model.key,
+                checkpoint=checkpoint.key,
+                published=published,
+                sized=_least(weight),
+            )
 
 
 def documented() -> Iterator[Documented]:
@@ -165,6 +172,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     else:
         for one in minima:
             mark = "" if one.agrees else "  EXCEPTION"
+            mark = "  WITHOUT RUNTIME" if mark and one.lacks_runtime else mark
             sys.stdout.write(
                 f"{one.model} {one.checkpoint}: published {one.published / 1e9:.0f} GB, sized "
                 f"{one.sized / 1e9:.0f} GB, {one.error:+.0%}{mark}\n"

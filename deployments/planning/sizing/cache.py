@@ -66,11 +66,22 @@ def _target_token_bytes(geometry: Geometry, question: Question) -> float | None:
     if geometry.compressed:
         return _compressed_token_bytes(geometry, question)
     if geometry.latent_width is not None:
-        indexer = (geometry.indexer_width or 0) * question.indexer_bytes
-        return cached * (geometry.latent_width * question.cache_bytes + indexer)
+        latent = cached * geometry.latent_width * question.cache_bytes
+        return latent + _indexer_token_bytes(geometry, question, cached)
     if geometry.kv_heads is None or geometry.head_dim is None:
         return None
-    return cached * _heads_bytes(geometry.kv_heads, geometry.head_dim, question)
+    heads = _heads_bytes(geometry.kv_heads, geometry.head_dim, question)
+    return cached * heads + _indexer_token_bytes(geometry, question, cached)
+
+
+def _indexer_token_bytes(geometry: Geometry, question: Question, layers: int) -> float:
+    """What sparse attention caches besides; shared choices spare layers in vLLM.
+
+    Whether vllm-ascend leaves the shared layers' caches out is not known; there, all are counted.
+    """
+    own = geometry.indexer_layers
+    indexed = layers if own is None or question.ascend else own
+    return indexed * (geometry.indexer_width or 0) * question.indexer_bytes
 
 
 def _heads_bytes(heads: int, head_dim: int, question: Question) -> float:

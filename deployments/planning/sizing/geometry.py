@@ -34,7 +34,8 @@ class Geometry:
 
     ``kv_layers`` are the layers whose cache grows with the context; ``window_layers`` keep the last
     ``window`` tokens only. ``latent_width`` is the cached width of latent attention,
-    ``indexer_width`` what sparse attention caches besides. ``compressed`` are (tokens to one cached
+    ``indexer_width`` what sparse attention caches besides, in ``indexer_layers`` (all when ``None``):
+    the other layers take over the choice of an earlier one. ``compressed`` are (tokens to one cached
     entry, layers) of compressed attention. ``expert_width`` is the inner width of one routed expert,
     ``expert_layers`` the layers that have any. ``four_bit_experts`` says that the checkpoints called
     fp8 hold the experts in four bits. ``checked`` is false where no published configuration was read.
@@ -56,6 +57,7 @@ class Geometry:
     kv_layers: int | None = None
     latent_width: int | None = None
     indexer_width: int | None = None
+    indexer_layers: int | None = None
     window: int | None = None
     window_layers: int | None = None
     linear: LinearAttention | None = None

@@ -22,12 +22,19 @@ V3 = ("deepseek-ai/DeepSeek-V3.1", "fp8")
         (LLAMA, 131_072),
         (V3, 70_272),
         (("deepseek-ai/DeepSeek-V3.2", "fp8"), 61 * (1152 + 256)),
+        (("zai-org/GLM-5.2", "fp8"), 78 * 1152 + 21 * 256),
+        (("MiniMaxAI/MiniMax-M3", "bf16"), 60 * 2 * 4 * 128 * 2 + 57 * 256),
         (("Qwen/Qwen3-30B-A3B", "bf16"), 98_304),
         (("openai/gpt-oss-120b", "mxfp4"), 18 * 2 * 8 * 64 * 2),
     ],
 )
 def test_bytes_of_a_token(model: tuple[str, str], token_bytes: int) -> None:
     assert cache_of(question(*model)).token_bytes == token_bytes
+
+
+def test_on_ascend_every_layer_is_taken_to_cache_an_index() -> None:
+    asked = question("zai-org/GLM-5.2", "w8a8", ascend=True)
+    assert cache_of(asked).token_bytes == 78 * (1152 + 256)
 
 
 def test_heads_are_shared_out_until_each_device_has_one() -> None:
