@@ -1,9 +1,9 @@
-"""Every command that the planner renders for vLLM 0.32.0 on NVIDIA and on hosts without accelerators."""
+"""Every command that the planner renders for vLLM 0.32.0: on NVIDIA, on AMD, and without accelerators."""
 
 import functools
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from deployments.planning.catalog import TargetModel
@@ -28,8 +28,23 @@ SERVE = ["vllm", "serve"]
 SPECULATIVE = "--speculative-config"
 METHODS = ("auto", "off", *(method.value for method in Method))
 TOPOLOGIES = ("one host", "two hosts", "apart")
+AMD_MEMORY = 288 * 10**9
+"""Of an MI355X."""
+
+
+def amd(name: str, address: str = "10.0.1.1") -> HostSnapshot:
+    """An AMD host of eight devices."""
+    return replace(
+        gpu(name, address=address),
+        platform="amd",
+        device="MI355X",
+        device_memory_bytes=AMD_MEMORY,
+    )
+
+
 HOSTS = {
     "nvidia": [gpu("h1"), gpu("h2", address="10.0.1.2")],
+    "amd": [amd("h1"), amd("h2", address="10.0.1.2")],
     "cpu": [
         cpu(name, model_root="/data/models", address=address, interface="eth0")
         for name, address in (("h1", "10.0.1.1"), ("h2", "10.0.1.2"))
