@@ -162,10 +162,54 @@ def _shape(
     if request.practice or not request.platform.has_devices:
         return _Shape(spec.tensor_parallel_size or 1, local or 1, None)
     if spec.tensor_parallel_size is not None:
+        _refuse_undivided(request.model, spec.role, spec.tensor_parallel_size)
         return _from_person(spec, spec.tensor_parallel_size, local)
     if serving.tensor_parallel_size is not None:
-        return _from_documents(spec, hosts, serving, local)
-    return _derived(request, spec, hosts, local)
+        shape = _from_documents(spec, hosts, serving, local)
+    else:
+        shape = _derived(request, spec, hosts, local)
+    return _dividing(request.model, spec, shape, local)
+
+
+def divides_heads(model: TargetModel, tensor: int) -> bool:
+    """Whether so many ranks divide the attention heads, as vLLM demands; unknown heads are no obstacle."""
+    heads = model.attention.heads if model.attention else None
+    return heads is None or heads % tensor == 0
+
+
+def _refuse_undivided(model: TargetModel, role: Role, tensor: int) -> None:
+    if not divides_heads(model, tensor):
+        heads = model.attention.heads if model.attention else None
+        raise PlanningError(
+            text(
+                "The {role} role has {tensor} tensor parallel ranks, which do not divide the {heads} "
+                "attention heads of {model}; choose a number that does.",
+                role=role.value,
+                tensor=tensor,
+                heads=heads or 0,
+                model=model.name,
+            )
+        )
+
+
+def _dividing(
+    model: TargetModel, spec: RoleSpec, shape: _Shape, local: int | None
+) -> _Shape:
+    """The same devices in ranks that divide the attention heads.
+
+    Raises:
+        PlanningError: a person gave devices and ranks that leave no such size.
+    """
+    if local is not None and spec.devices_per_host is not None:
+        _refuse_undivided(model, spec.role, shape.tensor)
+    tensor = shape.tensor
+    while not divides_heads(model, tensor):
+        tensor //= 2
+    if tensor == shape.tensor or local is not None:
+        return replace(shape, tensor=tensor)
+    more = shape.tensor // tensor
+    total = None if shape.total is None else shape.total * more
+    return replace(shape, tensor=tensor, local=shape.local * more, total=total)
 
 
 def _from_person(spec: RoleSpec, tensor: int, local: int | None) -> _Shape:

@@ -1,11 +1,16 @@
 """Ranks over hosts: documented layouts, a person's sizes, derived ones."""
 
+from dataclasses import replace
+
 import pytest
 
+from deployments.planning.catalog import Attention
 from deployments.planning.errors import PlanningError
 from deployments.planning.plan import Plan, Role
+from deployments.planning.planner import make_plan
 from deployments.planning.revision import RoleSpec
-from tests.planning.builders import a3, codes, combined, flags, gpu, plan
+from deployments.planning.snapshot import ClusterSettings, HostSnapshot
+from tests.planning.builders import a3, codes, combined, flags, gpu, plan, shipped
 
 GLM = "zai-org/GLM-5.2"
 SMALL = "meta-llama/Llama-3.1-8B-Instruct"
@@ -131,3 +136,30 @@ def test_sizes_that_do_not_divide_are_one_sentence(
 ) -> None:
     with pytest.raises(PlanningError, match=sentence):
         _a3_plan(GLM, role)
+
+
+TWENTY_HEADS = replace(
+    shipped(SMALL), attention=Attention(kind="gqa", heads=20), serving=()
+)
+
+
+def _sizes(role: RoleSpec, host: HostSnapshot) -> tuple[int, int]:
+    spec = combined(SMALL, role=role)
+    made = make_plan(spec, TWENTY_HEADS, [host], ClusterSettings())
+    given = flags(made)
+    return (
+        int(given.get("--tensor-parallel-size") or 1),
+        int(given.get("--data-parallel-size") or 1),
+    )
+
+
+def test_ranks_divide_the_attention_heads() -> None:
+    host = gpu(device_memory_bytes=None, device=None)
+    assert _sizes(_role("gpu-1", devices_per_host=8), host) == (4, 2)
+    assert _sizes(_role("gpu-1", devices_per_host=4), host) == (4, 1)
+    for given in (
+        {"tensor_parallel_size": 8},
+        {"devices_per_host": 8, "data_parallel_size": 1},
+    ):
+        with pytest.raises(PlanningError, match="do not divide the 20 attention heads"):
+            _sizes(_role("gpu-1", **given), host)

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from deployments.planning.catalog import TargetModel
 from deployments.planning.context import PlanContext, RoleSettings
 from deployments.planning.sizing.question import question_of
 from deployments.planning.sizing.role import role_memory
-from deployments.planning.topology import RoleLayout
+from deployments.planning.topology import RoleLayout, divides_heads
 
 Settle = Callable[[RoleLayout], RoleSettings]
 _SHORTEST_CONTEXT = 8192
@@ -25,7 +26,10 @@ def refitted(
     """
     if context.practice or _fits(context, settings):
         return settings
-    layouts = [settings, *(settle(one) for one in _layouts(settings.layout))]
+    layouts = [
+        settings,
+        *(settle(one) for one in _layouts(context.model, settings.layout)),
+    ]
     for tried in layouts:
         if _fits(context, tried):
             return tried
@@ -42,7 +46,7 @@ def _fits(context: PlanContext, settings: RoleSettings) -> bool:
     return role_memory(question, context.platform.name).fits is not False
 
 
-def _layouts(layout: RoleLayout) -> Iterator[RoleLayout]:
+def _layouts(model: TargetModel, layout: RoleLayout) -> Iterator[RoleLayout]:
     spec = layout.spec
     if spec.tensor_parallel_size or spec.data_parallel_size:
         return
@@ -50,6 +54,8 @@ def _layouts(layout: RoleLayout) -> Iterator[RoleLayout]:
     tensor = layout.tensor_parallel_size
     while local % 2 == 0:
         local, total, tensor = local // 2, total // 2, tensor * 2
+        if not divides_heads(model, tensor):
+            break
         yield replace(
             layout,
             tensor_parallel_size=tensor,
