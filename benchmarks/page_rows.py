@@ -20,7 +20,6 @@ HOUR_NS = 3600 * 10**9
 CLUSTERS = 20
 WAITING = 40
 FAILED_ONE_IN = 10
-ALARM_ONE_IN = 50
 METHODS = (("mtp", 2), ("eagle3", 3), ("mtp", 3), ("ngram", 4), ("off", None))
 MODELS = ("zai-org/GLM-4.7", "deepseek-ai/DeepSeek-V3.2", "Qwen/Qwen3-32B")
 BATCH = 2000
@@ -76,11 +75,12 @@ def add_deployments(
     *,
     samples: int = SAMPLES_EACH,
     waiting: int = WAITING,
+    alarms: int = 0,
 ) -> None:
     """Make the deployments of these numbers, each with ``samples`` windows over the last 24 hours.
 
-    Some ``waiting`` wait for an approval, of the rest one in ten failed, and the others are live;
-    one in fifty has an open alarm.
+    Some ``waiting`` wait for an approval, of the rest one in ten failed, and the others are live.
+    So many ``alarms`` are open.
     """
     deployments = _made(
         m.Deployment(
@@ -92,7 +92,7 @@ def add_deployments(
     )
     step = len(deployments) // waiting if waiting else 0
     replicas = _released(deployments, panel.hosts, panel.people[0], step)
-    _alarms(deployments[2::ALARM_ONE_IN])
+    _alarms(deployments[:alarms])
     _samples(replicas, samples)
     postgres = connection.vendor == "postgresql"
     with connection.cursor() as cursor:
