@@ -1,8 +1,9 @@
 """Reading large logs, beside what everybody has: ``grep -c``, ``awk`` and, where it is installed, ``mtail``.
 
-``python -m benchmarks.log_reading [--megabytes 256] [--rounds 3] [--directory DIR]`` generates a
-mixed log, then takes turns: every tool once a round. CPU seconds of each process count, since
-other programs on the machine do not change those as much. The median of the rounds is compared.
+``python -m benchmarks.log_reading [--megabytes 256] [--rounds 3] [--directory DIR] [--log FILE]``
+generates a mixed log or takes the one it is given, then takes turns: every tool once a round. CPU
+seconds of each process count, with its start, since other programs on the machine do not change
+those as much. The median of the rounds is compared; ``ratios`` says what is to be kept: ``limit``.
 """
 
 import argparse
@@ -16,8 +17,10 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, TypeAlias
 
 BLOCK = 32_000_000
+Measured: TypeAlias = dict[str, dict[str, Any]]
 MARK = "SpecDecoding metrics: "
 AWK = r"/SpecDecoding metrics: / { n++ } END { print n }"
 MTAIL = (
@@ -30,10 +33,11 @@ COUNT = (
     "print(count_acceptance(open(sys.argv[1], 'rb', buffering=0)).lines)"
 )
 READ = (
-    "import sys, resource; from deployments.telemetry.logs.reader import read_blocks\n"
+    "import sys; from deployments.telemetry.logs.reader import read_blocks\n"
     "file = open(sys.argv[1], 'rb')\n"
     "read = read_blocks(iter(lambda: file.read(1 << 20), b''))\n"
-    "print(len(read.records), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
+    "peak = next(line for line in open('/proc/self/status') if line.startswith('VmHWM'))\n"
+    "print(len(read.records), 'records,', int(peak.split()[1]) // 1024, 'MB')"
 )
 FIND = (
     "import sys; buffer, n = bytearray(1 << 18), 0\n"
@@ -49,26 +53,36 @@ def main() -> None:
     parser.add_argument("--megabytes", type=int, default=256)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--directory", type=Path, default=None)
+    parser.add_argument("--log", type=Path, default=None)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=options.directory) as folder:
-        mixed, dense = Path(folder) / "mixed.log", Path(folder) / "dense.log"
-        write_log(mixed, options.megabytes, dense=False)
+        mixed, dense = (
+            options.log or Path(folder) / "mixed.log",
+            Path(folder) / "dense.log",
+        )
+        if options.log is None:
+            write_log(mixed, options.megabytes, dense=False)
         write_log(dense, max(16, options.megabytes // 4), dense=True)
-        result = {
-            "megabytes": options.megabytes,
+        python = [sys.executable, "-c"]
+        kinds = {
             "mixed": measured(ways(mixed, Path(folder)), options.rounds),
             "dense": measured(
                 {
-                    "count": [sys.executable, "-c", COUNT, str(dense)],
-                    "find": [sys.executable, "-c", FIND, str(dense)],
-                    "start": [
-                        sys.executable,
-                        "-c",
-                        "import deployments.telemetry.logs.counting",
-                    ],
+                    "count": [*python, COUNT, str(dense)],
+                    "find": [*python, FIND, str(dense)],
+                    "start of count": [*python, COUNT, "/dev/null"],
+                    "start of find": [*python, FIND, "/dev/null"],
                 },
                 options.rounds,
             ),
+        }
+        result = {
+            "megabytes": {
+                "mixed": mixed.stat().st_size / 1e6,
+                "dense": dense.stat().st_size / 1e6,
+            },
+            **kinds,
+            "ratios": ratios(kinds["mixed"], kinds["dense"]),
         }
     sys.stdout.write(json.dumps(result, indent=1) + "\n")
 
@@ -95,7 +109,29 @@ def ways(log: Path, folder: Path) -> Mapping[str, list[str]]:
     return commands
 
 
-def measured(commands: Mapping[str, list[str]], rounds: int) -> dict[str, object]:
+def ratios(mixed: Measured, dense: Measured) -> Mapping[str, object]:
+    """What must hold, as measured; of the log full of letters without the start of Python."""
+
+    def spent(one: Measured, name: str) -> float:
+        return float(one[name]["cpu_s"])
+
+    plain = spent(dense, "find") - spent(dense, "start of find")
+    counted = spent(dense, "count") - spent(dense, "start of count")
+    found = {
+        "count / grep": (spent(mixed, "count") / spent(mixed, "grep"), "<= 1.0"),
+        "read_log / grep": (spent(mixed, "read_log") / spent(mixed, "grep"), "<= 8"),
+        "dense count / plain search": (counted / plain, "<= 1.5"),
+    }
+    if "mtail" in mixed:
+        more = spent(mixed, "mtail") / spent(mixed, "count")
+        found["mtail / count"] = (more, ">= 30")
+    return {
+        name: {"value": round(value, 2), "limit": limit}
+        for name, (value, limit) in found.items()
+    }
+
+
+def measured(commands: Mapping[str, list[str]], rounds: int) -> Measured:
     """CPU seconds of each command, median of the rounds, and what it printed."""
     seconds: dict[str, list[float]] = {name: [] for name in commands}
     said: dict[str, str] = {}
