@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import BinaryIO
+from typing import Protocol
 
 HEADER = struct.Struct(">BxxxL")
 STREAMS = {1: "stdout", 2: "stderr"}
@@ -42,7 +42,14 @@ class RawLine:
     whole: bool = True
 
 
-def read_frames(answer: BinaryIO) -> Iterator[Frame]:
+class Readable(Protocol):
+    """An answer; fewer bytes than were asked for come at its end only."""
+
+    def read(self, size: int, /) -> bytes:
+        """Read so many bytes."""
+
+
+def read_frames(answer: Readable) -> Iterator[Frame]:
     """Cut the answer into frames; frames without a time stamp are the engine's own words and skipped.
 
     Raises:

@@ -1,11 +1,13 @@
 """What is new in a log answer since the cursors, and whether anything is missing before it."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import overload
 
-from deployments.docker_api.frames import RawLine
+from deployments.docker_api.frames import STREAMS, RawLine
+from deployments.docker_api.rows import LogRows, stamp_of
 
 CONTEXT_LINES = 64
 
@@ -51,11 +53,61 @@ class LogIncrement:
     ``more`` says that the read was cut at its limit and that another one would find more.
     """
 
-    lines: tuple[LogLine, ...]
+    lines: Sequence[LogLine]
     before: tuple[LogLine, ...]
     cursors: Mapping[str, StreamCursor]
     lost: LostLines | None = None
     more: bool = False
+
+
+class ManyLines(Sequence[LogLine]):
+    """Some lines of a long answer; each is made when it is asked for."""
+
+    def __init__(self, rows: LogRows, places: Sequence[int]) -> None:
+        self._rows = rows
+        self._places = places
+
+    def __len__(self) -> int:
+        """How many lines there are."""
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, place: int) -> LogLine: ...
+    @overload
+    def __getitem__(self, place: slice) -> "ManyLines": ...
+    def __getitem__(self, place: int | slice) -> "LogLine | ManyLines":
+        """One line, or some of them."""
+        if isinstance(place, slice):
+            return ManyLines(self._rows, self._places[place])
+        return log_line(self._rows.line(self._places[place]))
+
+    def holding(self, words: Sequence[str]) -> Iterator[LogLine]:
+        """The lines that hold one of the words, which are ASCII."""
+        some = self._rows.holding(word.encode("ascii") for word in words)
+        if len(self) < len(self._rows):
+            ours = set(self._places)
+            some = [place for place in some if place in ours]
+        return (log_line(self._rows.line(place)) for place in some)
+
+    def amount(self, stream: str) -> int:
+        """How many lines are of the stream."""
+        kinds = self._rows.kinds
+        counts = Counter([kinds[place] for place in self._places])
+        return sum(counts[kind] for kind, name in STREAMS.items() if name == stream)
+
+
+def lines_holding(lines: Sequence[LogLine], words: Sequence[str]) -> Iterator[LogLine]:
+    """The lines that hold one of the words, which are ASCII, in their order."""
+    if isinstance(lines, ManyLines):
+        return lines.holding(words)
+    return (line for line in lines if any(word in line.text for word in words))
+
+
+def amount_of(lines: Sequence[LogLine], stream: str) -> int:
+    """How many lines are of the stream."""
+    if isinstance(lines, ManyLines):
+        return lines.amount(stream)
+    return sum(line.stream == stream for line in lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +157,67 @@ def increment_of(
         before=tuple(
             log_line(line.raw, line.sequence) for line in old[-CONTEXT_LINES:]
         ),
-        cursors={**cursors, **{line.raw.stream: _cursor(line) for line in new}},
+        cursors={
+            **cursors,
+            # Of each stream the last one.
+            **{
+                stream: _cursor(line)
+                for stream, line in {line.raw.stream: line for line in new}.items()
+            },
+        },
         lost=_lost(placed, new, newest_anchor(cursors)),
         more=more,
     )
+
+
+def increment_of_rows(
+    rows: LogRows,
+    cursors: Mapping[str, StreamCursor],
+    *,
+    until_ns: int | None = None,
+) -> LogIncrement:
+    """The same as ``increment_of`` for a long answer in which no stream has a stamp twice."""
+    stamps, kinds = rows.stamps, rows.kinds
+    bounds = {kind: _bound(cursors.get(name)) for kind, name in STREAMS.items()}
+    places: Sequence[int] = range(len(rows))
+    old: Sequence[int]
+    if until_ns is not None:
+        end = stamp_of(until_ns)
+        places = [place for place in places if stamps[place] < end]
+    new, old = places, []
+    if min(stamps, default=b"") < max(bounds.values()):
+        new = [place for place in places if stamps[place] >= bounds[kinds[place]]]
+        old = [place for place in places if stamps[place] < bounds[kinds[place]]]
+    last = {STREAMS[kinds[place]]: place for place in new}
+    anchor = newest_anchor(cursors)
+    stamp = stamp_of(anchor.timestamp_ns) if anchor else None
+    seen = [_Placed(rows.line(place), 0) for place in old if stamps[place] == stamp]
+    first = min(new, key=stamps.__getitem__, default=None)
+    return LogIncrement(
+        lines=ManyLines(rows, new),
+        before=tuple(log_line(rows.line(place)) for place in old[-CONTEXT_LINES:]),
+        cursors={
+            **cursors,
+            **{
+                stream: _cursor(_Placed(rows.line(place), 0))
+                for stream, place in last.items()
+            },
+        },
+        lost=_lost(
+            seen,
+            [] if first is None else [_Placed(rows.line(first), 0)],
+            anchor,
+        ),
+        more=rows.cut,
+    )
+
+
+def _bound(cursor: StreamCursor | None) -> bytes:
+    """The stamp from which on lines are new, where each stamp is there once."""
+    if cursor is None:
+        return b""
+    # A stamp of which a line was read is smaller than itself with anything behind it.
+    return stamp_of(cursor.timestamp_ns) + (b"+" if cursor.same_timestamp else b"")
 
 
 def _placed(raw_lines: Iterable[RawLine]) -> Iterator[_Placed]:

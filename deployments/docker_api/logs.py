@@ -24,10 +24,14 @@ from deployments.docker_api.increments import (
     LogLine,
     LostLines,
     StreamCursor,
+    amount_of,
     increment_of,
+    increment_of_rows,
+    lines_holding,
     log_line,
     newest_anchor,
 )
+from deployments.docker_api.rows import Again, LogRows, read_rows
 from deployments.docker_api.transport import get
 from deployments.planning.text import text
 
@@ -37,6 +41,8 @@ __all__ = [
     "LogRange",
     "LostLines",
     "StreamCursor",
+    "amount_of",
+    "lines_holding",
     "read_head",
     "read_newest",
     "read_since",
@@ -47,6 +53,9 @@ READ_TIMEOUT_S = 10
 FIRST_TAIL = 256
 LARGEST_TAIL = 262_144
 MOST_BYTES = 16 * 1024 * 1024
+MANY = 2000
+"""From so many lines on they are not made one by one."""
+
 OVERLAP_NS = 2_000_000_000
 """The two streams are stamped apart and may be stored slightly out of order."""
 
@@ -74,6 +83,8 @@ def read_since(
     else:
         since = max(0, anchor.timestamp_ns - OVERLAP_NS)
         answer = _read_overlap(engine, container_id, cursors, since, until_ns)
+    if len(answer.rows) >= MANY and answer.rows.are_distinct:
+        return increment_of_rows(answer.rows, cursors, until_ns=until_ns)
     return increment_of(
         answer.lines, cursors, until_ns=until_ns, final=final, more=answer.cut
     )
@@ -142,25 +153,39 @@ def read_newest(
 
 
 @dataclass(slots=True)
-class _Answer:
-    """One answer of the engine, in its order; ``cut`` when it was longer than ``MOST_BYTES``."""
+class Answer:
+    """One answer of the engine, in its order; ``cut`` when it was longer than ``MOST_BYTES``.
 
-    lines: list[RawLine] = field(default_factory=list)
+    It is ``rows`` where every frame is a line, as nearly always, or else ``joined`` lines.
+    """
+
+    rows: LogRows = field(default_factory=LogRows)
+    joined: list[RawLine] = field(default_factory=list)
     frames: int = 0
     first_ts_ns: int | None = None
     cut: bool = False
 
+    @property
+    def lines(self) -> list[RawLine]:
+        """The lines, made one by one."""
+        return self.joined or [self.rows.line(place) for place in range(len(self.rows))]
+
     def take(self, answer: BinaryIO) -> None:
         """Read the answer up to the limit."""
-        self.lines = list(join_lines(self._counted(answer)))
+        rows = read_rows(answer, MOST_BYTES)
+        if isinstance(rows, LogRows):
+            self.rows, self.frames, self.cut = rows, len(rows), rows.cut
+            self.first_ts_ns = rows.line(0).ts_ns if len(rows) else None
+            return
+        self.joined = list(join_lines(self._counted(rows)))
         if self.cut:
-            self.lines = [line for line in self.lines if line.whole]
+            self.joined = [line for line in self.joined if line.whole]
 
     def begins_before(self, ts_ns: int) -> bool:
         """Whether the first piece is older, so that no line of that stamp is cut off."""
         return self.first_ts_ns is not None and self.first_ts_ns < ts_ns
 
-    def _counted(self, answer: BinaryIO) -> Iterator[Frame]:
+    def _counted(self, answer: Again) -> Iterator[Frame]:
         size = 0
         for frame in read_frames(answer):
             if self.first_ts_ns is None:
@@ -179,7 +204,7 @@ def _read_overlap(
     cursors: Mapping[str, StreamCursor],
     since: int,
     until_ns: int | None,
-) -> _Answer:
+) -> Answer:
     """Widen ``tail`` until the answer begins before every cursor in its range."""
     oldest = min(
         cursor.timestamp_ns
@@ -202,8 +227,8 @@ def _read(
     since: int,
     until_ns: int | None = None,
     tail: int | None = None,
-) -> _Answer:
-    found = _Answer()
+) -> Answer:
+    found = Answer()
     with _open(
         engine, container_id, since=since, until_ns=until_ns, tail=tail
     ) as answer:

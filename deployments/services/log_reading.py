@@ -17,7 +17,12 @@ from deployments.docker_api.client import Engine
 from deployments.docker_api.containers import ContainerFacts, inspect_container
 from deployments.docker_api.errors import DockerApiError
 from deployments.docker_api.frames import timestamp_ns
-from deployments.docker_api.logs import LogIncrement, StreamCursor, read_since
+from deployments.docker_api.logs import (
+    LogIncrement,
+    StreamCursor,
+    amount_of,
+    read_since,
+)
 from deployments.models import (
     AcceptanceSample,
     Host,
@@ -259,7 +264,7 @@ def _advance(run: Run, row: LogCursor, stream: str, increment: LogIncrement) -> 
         OvertakenError: it is not.
     """
     cursor = increment.cursors[stream]
-    read = sum(1 for line in increment.lines if line.stream == stream)
+    read = amount_of(increment.lines, stream)
     moved = LogCursor.objects.filter(
         pk=row.pk,
         timestamp_ns=row.timestamp_ns,

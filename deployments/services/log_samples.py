@@ -4,13 +4,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from deployments.docker_api.logs import LogIncrement, LogLine
+from deployments.docker_api.logs import LogIncrement, LogLine, lines_holding
 from deployments.telemetry.acceptance_history import Counts, counts_of_record
 from deployments.telemetry.logs.acceptance import AcceptanceRecord, acceptance_of
 from deployments.telemetry.logs.lines import LogLine as Message
 from deployments.telemetry.logs.lines import parse_line
 
 _ENGINE = re.compile(r"Engine (?P<index>\d{1,6}): ")
+_ENGINE_WORD = "Engine "
 _METRICS = ("SpecDecoding metrics:", "Speculative metrics:", " / drafted ")
 
 
@@ -32,15 +33,15 @@ def samples_of(increment: LogIncrement) -> Iterator[FoundSample]:
     """
     engines: dict[tuple[str | None, int | None], int] = {}
     for line in increment.before:
-        if "Engine " in line.text:
+        if _ENGINE_WORD in line.text:
             _note_engine(engines, parse_line(line.text))
-    for line in increment.lines:
+    for line in lines_holding(increment.lines, (*_METRICS, _ENGINE_WORD)):
         if any(mark in line.text for mark in _METRICS):
             message = parse_line(line.text)
             found = _sample(line, message, engines.get(_process(message)))
             if found is not None:
                 yield found
-        elif "Engine " in line.text:
+        else:
             _note_engine(engines, parse_line(line.text))
 
 

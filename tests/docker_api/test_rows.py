@@ -1,0 +1,148 @@
+"""Long answers are read without an object for every line, and say what the long way says."""
+
+import io
+import random
+import struct
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from deployments.docker_api import logs
+from deployments.docker_api.frames import STREAMS, join_lines, read_frames, timestamp_ns
+from deployments.docker_api.increments import (
+    StreamCursor,
+    amount_of,
+    increment_of,
+    increment_of_rows,
+    lines_holding,
+)
+from deployments.docker_api.rows import Again, LogRows, read_rows, stamp_of
+
+FIRST_NS = 1_795_780_800_000_000_000
+WORDS = (
+    b"",
+    b"plain",
+    b"metrics: 1",
+    b"bl\xffnk \xe2\x96\x88\r",
+    b"x" * 9000,
+    b"Engine 0",
+)
+
+
+def frame(kind: int, ts_ns: int, payload: bytes) -> bytes:
+    """One frame as the engine sends it."""
+    body = stamp_of(ts_ns) + b" " + payload
+    return struct.pack(">BxxxL", kind, len(body)) + body
+
+
+def answer_of(chance: random.Random, lines: int) -> tuple[bytes, list[tuple[int, int]]]:
+    """Lines of both streams, slightly out of order between them, and where each stands."""
+    places = [
+        (chance.choice((1, 1, 2)), FIRST_NS + 1000 * number + chance.randrange(3000))
+        for number in range(lines)
+    ]
+    places = list(dict.fromkeys(places))
+    frames = [frame(kind, at, chance.choice(WORDS) + b"\n") for kind, at in places]
+    return b"".join(frames), places
+
+
+def rows_of(data: bytes) -> LogRows:
+    """An answer that is rows."""
+    rows = read_rows(io.BytesIO(data), 1 << 30)
+    assert isinstance(rows, LogRows)
+    return rows
+
+
+def cursors_of(
+    chance: random.Random, data: bytes, places: Sequence[tuple[int, int]]
+) -> dict[str, StreamCursor]:
+    """Cursors as an earlier reader left them: at a line, at a time, or none."""
+    left = []
+    for number in chance.sample(range(len(places)), 2):
+        early = list(join_lines(read_frames(io.BytesIO(data))))[: number + 1]
+        left.append(increment_of(early, {}).cursors)
+    return chance.choice(
+        (
+            {},
+            {"stderr": StreamCursor(timestamp_ns=places[len(places) // 2][1])},
+            dict(left[0]),
+            {**left[0], **left[1]},
+            {name: replace(one, line_hash="gone") for name, one in left[0].items()},
+        )
+    )
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_both_ways_find_the_same(seed: int) -> None:
+    chance = random.Random(seed)  # noqa: S311
+    data, places = answer_of(chance, 300)
+    rows, cursors = rows_of(data), cursors_of(chance, data, places)
+    until = chance.choice((None, places[200][1]))
+    found = increment_of_rows(rows, cursors, until_ns=until)
+    lines = join_lines(read_frames(io.BytesIO(data)))
+    wanted = increment_of(lines, cursors, until_ns=until)
+    assert rows.are_distinct
+    assert tuple(found.lines) == wanted.lines
+    assert replace(found, lines=()) == replace(wanted, lines=())
+    for name in STREAMS.values():
+        assert amount_of(found.lines, name) == amount_of(wanted.lines, name)
+    words = ("metrics:", "Engine ")
+    some = list(lines_holding(found.lines, words))
+    assert some == list(lines_holding(wanted.lines, words))
+    assert all(any(word in line.text for word in words) for line in some)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        frame(1, FIRST_NS, b"no end"),
+        frame(1, FIRST_NS, b"x" * 16_384) + frame(1, FIRST_NS, b"y\n"),
+        struct.pack(">BxxxL", 1, 40)
+        + b"not a stamp, but of its length "
+        + b"line 123\n",
+        struct.pack(">BxxxL", 2, 6) + b"words\n",
+    ],
+    ids=["no newline", "pieces", "no stamp", "short"],
+)
+def test_an_answer_with_another_frame_is_read_the_long_way_from_its_beginning(
+    odd: bytes,
+) -> None:
+    data = frame(1, FIRST_NS, b"one\n") * 5000 + odd + frame(2, FIRST_NS, b"two\n")
+    again = read_rows(io.BytesIO(data), 1 << 30)
+    assert isinstance(again, Again)
+    lines = list(join_lines(read_frames(again)))
+    assert lines == list(join_lines(read_frames(io.BytesIO(data))))
+
+
+@pytest.mark.parametrize("most", [1, 1000, 20_000])
+def test_an_answer_is_cut_where_the_long_way_cuts_it(
+    monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(logs, "MOST_BYTES", most)
+    data, _ = answer_of(random.Random(most), 400)  # noqa: S311
+    short, long = logs.Answer(), logs.Answer()
+    short.take(io.BytesIO(data))
+    monkeypatch.setattr(logs, "read_rows", lambda answer, _most: Again((), answer))
+    long.take(io.BytesIO(data))
+    assert short.lines == long.lines
+    assert len(short.rows) == len(long.joined) > 0
+    assert (short.cut, short.frames) == (long.cut, long.frames)
+    assert short.first_ts_ns == long.first_ts_ns
+
+
+def test_two_lines_of_one_stamp_are_told() -> None:
+    twice = frame(1, FIRST_NS, b"a\n") + frame(1, FIRST_NS, b"b\n")
+    assert not rows_of(twice).are_distinct
+    assert rows_of(frame(1, FIRST_NS, b"a\n") + frame(2, FIRST_NS, b"b\n")).are_distinct
+
+
+def test_a_frame_that_is_cut_off_is_no_line() -> None:
+    data = frame(1, FIRST_NS, b"one\n") + frame(1, FIRST_NS + 1, b"two\n")
+    for length in range(len(data)):
+        assert len(rows_of(data[:length])) == int(length >= len(data) // 2)
+
+
+def test_stamps_are_those_of_the_engine() -> None:
+    assert stamp_of(FIRST_NS + 7) == b"2026-11-27T12:00:00.000000007Z"
+    assert timestamp_ns(stamp_of(FIRST_NS + 7).decode()) == FIRST_NS + 7
