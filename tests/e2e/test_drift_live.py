@@ -28,10 +28,10 @@ def test_what_drifted_reads_well(
     world = World("own")
     Host.objects.update(strangers=[{"name": "chat-r1-by-hand", "state": "running"}])
     deployment = DeploymentFactory.create(cluster=world.cluster, name="chat")
-    for number in (1, 2):
-        Release.objects.filter(deployment=deployment).update(state=ReleaseState.STOPPED)
-        value = plan_value(number=number)
-        release = released(stored(deployment, value), value, number=number)
+    first, second = (plan_value(number=number) for number in (1, 2))
+    released(stored(deployment, first), first, number=1)
+    Release.objects.filter(deployment=deployment).update(state=ReleaseState.STOPPED)
+    release = released(stored(deployment, second), second, number=2)
     Replica.objects.filter(release=release).update(
         drift=DriftKind.CHANGED,
         drift_text=text(
