@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from deployments.planning.container import NetworkMode
-from deployments.planning.plan import Plan, Role
+from deployments.planning.plan import Plan, Role, plan_from_document
 from tests.planning.builders import (
     a3,
     apart,
@@ -62,6 +62,13 @@ def test_nixl_without_address_and_interface_asks_for_them() -> None:
     assert environment["VLLM_NIXL_SIDE_CHANNEL_HOST"] == "${HOST_ADDRESS}"
     assert environment["NCCL_SOCKET_IFNAME"] == "${HOST_INTERFACE}"
     assert codes(made) >= {"HOST_ADDRESS_UNKNOWN", "HOST_INTERFACE_UNKNOWN"}
+
+
+def test_a_plan_that_lacks_the_same_on_two_hosts_reads_back() -> None:
+    hosts = [gpu(name, model_root=None) for name in ("gpu-1", "gpu-2")]
+    made = plan(apart(V3, prefill("gpu-1"), decode("gpu-2")), *hosts)
+    assert "MODEL_ROOT_UNKNOWN" in codes(made)
+    assert plan_from_document(made.document) == made
 
 
 def test_deepseek_v4_on_ascend_transfers_with_the_hybrid_connector() -> None:

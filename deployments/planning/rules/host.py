@@ -91,7 +91,7 @@ def _unknown_values(context: PlanContext) -> Iterator[Finding]:
             if context.settings.files_only
             else text("Enter it on the page of the host, then plan again."),
             source=text("the host's snapshot"),
-            evidence=names,
+            evidence=", ".join(sorted(hosts)),
         )
 
 
