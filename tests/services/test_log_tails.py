@@ -158,7 +158,8 @@ def test_a_restart_begins_anew_and_the_run_before_can_be_read(
 def test_the_run_before_an_ended_one_is_known_from_the_sample_cursors(
     host: Host, engine: Engine, run: Run
 ) -> None:
-    container_id = run("echo run")
+    # A loaded engine notes the start later than what is printed at once.
+    container_id = run("sleep 1; echo run")
     wait_stopped(engine, container_id)
     facts = inspect_container(engine, container_id)
     assert facts is not None
