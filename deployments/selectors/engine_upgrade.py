@@ -328,7 +328,7 @@ def _found(reference: str, own: tuple[EngineProfile, ...]) -> EngineProfile | No
 def _hosts(row: Deployment, spec: RevisionSpec) -> tuple[HostSnapshot, ...]:
     names = {name for role in spec.roles for name in role.hosts}
     rows = Host.objects.filter(cluster=row.cluster, name__in=names)
-    return host_snapshots(rows, except_deployment=row.name)
+    return host_snapshots(rows, just_read=True, except_deployment=row.name)
 
 
 def _image(choice: EngineChoice, new: EngineProfile, typed: str) -> str | None:

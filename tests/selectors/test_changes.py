@@ -11,6 +11,7 @@ from deployments.planning.container import (
     DeviceRequest,
     HealthCheck,
     ImageReference,
+    LogDirectory,
     LogOptions,
     Mount,
     NetworkMode,
@@ -45,6 +46,7 @@ FULL = replace(
         user="1000",
         environment=(("A", "1"),),
         mounts=(Mount(source="/data/x", target="/models/x"),),
+        log_directories=(LogDirectory(source="/var/log/x", target="/plogs"),),
         devices=(DeviceNode(host_path="/dev/d0", container_path="/dev/d0"),),
         device_requests=(
             DeviceRequest(driver="nvidia", device_ids=("0",), capabilities=("gpu",)),
