@@ -24,10 +24,8 @@ CHROMIUM_ARGUMENTS = [
     "--disable-sync",
 ]
 PATIENCE_MS = 20_000
-TOGETHER = {
-    "test_the_loop": "test_journeys",  # one panel on one engine
-    "test_keyboard": "test_page_budget",  # one panel full of rows
-}
+TOGETHER = {"test_the_loop": "test_journeys"}
+"""Both walk on one panel and its engine."""
 
 
 class ByPanel(LoadFileScheduling):  # type: ignore[misc]

@@ -244,7 +244,7 @@ def watch(journeys: Journeys, look: Look) -> None:
         read_log(walk)
     if look.language == CHINESE:
         page.goto(journeys.releases[look])
-        walk.press(page.locator(".confirm summary"))
+        walk.press(page.locator(".confirm summary.danger"))
         walk.press(page.locator(".confirm[open] button"))
         stopped = page.locator(".facts").get_by_text(walk.say("Stopped"), exact=True)
         expect(stopped).to_be_visible(timeout=LIVE_WITHIN_MS)

@@ -20,6 +20,8 @@ __all__ = ["private_parts"]
 
 PREFIX = "dbt-"
 LOCK = "lock"
+ENGINES = ("docker", "docker-gw1")
+"""One for each worker of a run that uses two: their tests count the containers of an engine."""
 # The tests choose these themselves.
 NOT_OURS = (
     "CREDENTIALS_KEY",
@@ -55,14 +57,17 @@ def private_parts() -> Iterator[dict[str, str]]:
         postgres = PrivatePostgres(folder / "postgres")
         parts.callback(postgres.stop)
         postgres.start()
-        engine = PrivateEngine(folder / "docker")
-        parts.callback(engine.stop)
-        engine.start()
+        engine, other = (PrivateEngine(folder / name) for name in ENGINES)
+        other.name = f"{engine.name}b"
+        for one in (engine, other):
+            parts.callback(one.stop)
+            one.start()
         yield {
             **{key: value for key, value in os.environ.items() if key not in NOT_OURS},
             "CHROMIUM": str(browser),
             "DATABASE_URL_POSTGRES": postgres.url,
             "DOCKER_HOST": engine.url,
+            "DOCKER_HOST_OF_GW1": other.url,
             "PYTHONUNBUFFERED": "1",
             "REDIS_URL": redis.url,
             "REQUIRE_DOCKER": "1",
@@ -79,9 +84,10 @@ def sweep(directory: Path) -> None:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:  # it runs, or begins or ends at this moment
             continue
-        engine = PrivateEngine.left_in(folder / "docker")
-        if engine:
-            engine.stop()
+        for name in ENGINES:
+            engine = PrivateEngine.left_in(folder / name)
+            if engine:
+                engine.stop()
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -11,6 +11,7 @@ TOP = Path(__file__).resolve().parent.parent.parent
 REPORTS = TOP / "test-results"
 PURE = ("tests/planning", "tests/telemetry")
 ON_POSTGRES = ("tests/models", "tests/selectors", "tests/services", "tests/tasks")
+FIRST_PAINT = "tests/e2e/test_page_budget.py"
 PLAIN = "not docker and not faults and not browser and not slow"
 
 
@@ -76,7 +77,7 @@ PHASES = (
         limit_s=4 * 60,
         command=pytest(
             "docker",
-            *("-m", "docker and not faults and not slow"),
+            *("-n2", "--dist=loadfile", "-m", "docker and not faults and not slow"),
             *("--ignore=tests/e2e", "tests"),
         ),
     ),
@@ -93,7 +94,14 @@ PHASES = (
         # Walks on a real engine mostly wait, so the pages are looked at beside them.
         command=pytest(
             "browser",
-            *("-n2", "--dist=loadfile", "-m", "not slow", "tests/e2e"),
+            *("-n2", "--dist=loadfile", "-m", "not slow"),
+            *(f"--ignore={FIRST_PAINT}", "tests/e2e"),
         ),
+    ),
+    Phase(
+        name="paint",
+        limit_s=1 * 60,
+        # Alone: whatever else runs delays the first paint.
+        command=pytest("paint", FIRST_PAINT),
     ),
 )
