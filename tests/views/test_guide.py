@@ -179,4 +179,7 @@ def test_failed_release_links_what_its_log_was_diagnosed_with(
         detail={"diagnosis": "MTP_WEIGHTS_MISSING"},
     )
     document = parsed(as_alice.get(f"/releases/{release.pk}/"))
-    assert attribute(document, ".cause a[href^='/rules/']", "href") == "/rules/MTP_WEIGHTS_MISSING/"
+    assert (
+        attribute(document, ".cause a[href^='/rules/']", "href")
+        == "/rules/MTP_WEIGHTS_MISSING/"
+    )
