@@ -100,7 +100,7 @@ PHASES = (
     ),
     Phase(
         name="paint",
-        limit_s=1 * 60,
+        limit_s=2 * 60,
         # Alone: whatever else runs delays the first paint.
         command=pytest("paint", FIRST_PAINT),
     ),
