@@ -21,6 +21,12 @@ IMPORT_CHANGES = (
     "LABEL org.opencontainers.image.version=0.32.0",
 )
 PYTHON = "/opt/python"
+OPENED_BY_NAME = (
+    "libnss_files.so.2",
+    "libnss_dns.so.2",
+    "libresolv.so.2",
+    "libgcc_s.so.1",
+)
 SHEBANG = f"#!{PYTHON}/bin/python3 -IS\n"
 SOURCE = pathlib.Path(__file__).parent
 DROPPED_PACKAGES = frozenset(
@@ -182,7 +188,8 @@ class _RootFileSystem:
         )
         for name, file in libraries.items():
             self._file(file.resolve(), f"{beside}/{name}", executable=True)
-        for name in ("libnss_files.so.2", "libnss_dns.so.2", "libresolv.so.2"):
+        # What the C library opens by name when it looks a name up or ends a thread.
+        for name in OPENED_BY_NAME:
             if (beside / name).exists() and name not in libraries:
                 self._file((beside / name).resolve(), f"{beside}/{name}")
 

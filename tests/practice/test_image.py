@@ -78,6 +78,14 @@ def test_loader_and_libraries_of_the_interpreter_are_packed(
     assert set(shared_libraries([program])) <= names
 
 
+def test_what_ends_a_thread_is_packed_beside_the_c_library(
+    entries: dict[str, tarfile.TarInfo],
+) -> None:
+    """Without it a stopping engine is aborted whenever a thread of it still waits."""
+    (c_library,) = (name for name in entries if name.endswith("/libc.so.6"))
+    assert f"{c_library.rpartition('/')[0]}/libgcc_s.so.1" in entries
+
+
 def test_engine_is_packed_with_its_data(entries: dict[str, tarfile.TarInfo]) -> None:
     folder = Path(image.__file__).parent
     wanted = {
