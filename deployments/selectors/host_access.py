@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import DateTimeField, Value
+from django.db.models import DateTimeField, Expression
 from django.db.models.functions import Coalesce, Least
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -150,13 +150,12 @@ def way_view(host: Host) -> WayView:
     )
 
 
-def way_ends() -> Least:
-    """When the first certificate on the way to a host ends; a hundred years where there is none."""
-    far = timezone.now() + timedelta(days=36500)
+def way_ends(never: Expression) -> Least:
+    """When the first certificate on the way to a host ends; ``never`` where there is none."""
     names = ("authority_expires_at", "certificate_expires_at", "server_expires_at")
     return Least(
         *(
-            Coalesce(f"access__{name}", Value(far), output_field=DateTimeField())
+            Coalesce(f"access__{name}", never, output_field=DateTimeField())
             for name in names
         )
     )

@@ -27,6 +27,7 @@ from deployments.models import (
 )
 from deployments.selectors.alarms import calling_alarms, with_calling_alarm
 from deployments.selectors.overview_hosts import HostsSummary, hosts_summary
+from deployments.selectors.ready_rows import asked_by, ready_models
 from deployments.selectors.recent_changes import Change, recent_changes
 from deployments.selectors.shortlist import Shortlist
 from deployments.selectors.standings import (
@@ -112,14 +113,18 @@ def overview_of(user: User) -> Overview | None:
 
 def _requests(user: User) -> Shortlist:
     """The oldest of the requests that this person may decide."""
-    rows: Any = (
-        decidable_requests(user)
-        .select_related("plan__revision__deployment", "submitted_by")
-        .defer("plan__document", "plan__revision__document")
-        .annotate(total=Window(Count("pk")))
-        .order_by("created_at")[:SHOWN_CALLS]
-    )
-    listed = list(rows)
+
+    def waiting() -> Any:  # noqa: ANN401 - annotated rows
+        return (
+            decidable_requests(user)
+            .select_related("plan__revision__deployment", "submitted_by")
+            .defer("plan__document", "plan__revision__document")
+            .annotate(total=Window(Count("pk")))
+            .order_by("created_at")[:SHOWN_CALLS]
+        )
+
+    key = ("requests to decide", asked_by(user))
+    listed: Sequence[Any] = ready_models(key, waiting)
     return Shortlist(rows=listed, total=listed[0].total if listed else 0)
 
 
@@ -128,6 +133,17 @@ def _releases(user: User) -> dict[str, Shortlist]:
 
     A live release with both is among those with an alarm.
     """
+    key = ("releases to look at", asked_by(user))
+    rows: Sequence[Any] = ready_models(key, lambda: _to_look_at(user))
+    found = {}
+    for name in (TROUBLED, ALARMED, CHANGING):
+        of_kind = [row for row in rows if row.kind == name]
+        total = of_kind[0].total if of_kind else 0
+        found[name] = Shortlist(rows=of_kind, total=total)
+    return found
+
+
+def _to_look_at(user: User) -> Any:  # noqa: ANN401 - annotated rows
     newer = Release.objects.filter(
         deployment=OuterRef("deployment"), number__gt=OuterRef("number")
     )
@@ -145,7 +161,7 @@ def _releases(user: User) -> dict[str, Shortlist]:
         When(alarmed, then=Value(ALARMED)),
         default=Value(TROUBLED),
     )
-    rows: Sequence[Any] = list(
+    return (
         with_calling_alarm(Release.objects.for_user(user))
         .filter(Q(state__in=CHANGING_STATES) | lost | warned | alarmed | drifted)
         .annotate(
@@ -163,9 +179,3 @@ def _releases(user: User) -> dict[str, Shortlist]:
         .defer("plan__document", "plan__revision__document")
         .order_by("kind", "place")
     )
-    found = {}
-    for name in (TROUBLED, ALARMED, CHANGING):
-        of_kind = [row for row in rows if row.kind == name]
-        total = of_kind[0].total if of_kind else 0
-        found[name] = Shortlist(rows=of_kind, total=total)
-    return found

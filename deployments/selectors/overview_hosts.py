@@ -6,6 +6,7 @@ from typing import Any
 from django.db.models import (
     Case,
     Count,
+    DateTimeField,
     IntegerField,
     Model,
     OuterRef,
@@ -22,6 +23,7 @@ from django.utils import timezone
 from deployments.models import Booking, Device, Host, Reachability, User
 from deployments.selectors.fleet import CLOCK_WARNING_MS, HostLine, host_lines
 from deployments.selectors.host_access import WARNED_BEFORE, way_ends
+from deployments.selectors.ready_rows import Given, asked_by, ready_models
 from deployments.selectors.shortlist import Shortlist
 
 
@@ -47,28 +49,10 @@ class HostsSummary:
 
 def hosts_summary(user: User, most: int) -> HostsSummary:
     """The person's hosts, silent ones and wrong clocks first, in three queries."""
-    silent = ~Q(reachability=Reachability.REACHABLE)
-    ending = Q(way_ends__lt=timezone.now() + WARNED_BEFORE)
-    wrong = Q(clock__gt=CLOCK_WARNING_MS)
-    held = _counted(Booking, device__isnull=False, released_at=None)
-    rows = (
-        Host.objects.filter(pk__in=Host.objects.for_user(user).values("pk"))
-        .annotate(clock=Abs(Coalesce("clock_offset_ms", 0)))
-        .annotate(way_ends=way_ends())
-        .annotate(
-            urgency=Case(
-                When(ending, then=Value(0)),
-                When(silent, then=Value(1)),
-                When(wrong, then=Value(2)),
-                default=Value(3),
-            ),
-            ending=Window(Sum(Case(When(ending, then=Value(1)), default=Value(0)))),
-            total=Window(Count("pk")),
-            silent=Window(Sum(Case(When(silent, then=Value(1)), default=Value(0)))),
-            devices_of_all=Window(Sum(_counted(Device))),
-            booked_of_all=Window(Sum(held)),
-        )
-        .order_by("urgency", "name")[:most]
+    key = ("hosts to look at", asked_by(user), most)
+    edge = timezone.now() + WARNED_BEFORE
+    rows = ready_models(
+        key, lambda: _to_look_at(user, most), edge=edge, never=edge + WARNED_BEFORE
     )
     lines = host_lines(rows)
     if not lines:
@@ -83,6 +67,32 @@ def hosts_summary(user: User, most: int) -> HostsSummary:
         certificates=Shortlist(
             rows=[line.row for line in lines][: sums.ending], total=sums.ending
         ),
+    )
+
+
+def _to_look_at(user: User, most: int) -> Any:  # noqa: ANN401 - annotated rows
+    silent = ~Q(reachability=Reachability.REACHABLE)
+    ending = Q(way_ends__lt=Given("edge", DateTimeField()))
+    wrong = Q(clock__gt=CLOCK_WARNING_MS)
+    held = _counted(Booking, device__isnull=False, released_at=None)
+    return (
+        Host.objects.filter(pk__in=Host.objects.for_user(user).values("pk"))
+        .annotate(clock=Abs(Coalesce("clock_offset_ms", 0)))
+        .annotate(way_ends=way_ends(Given("never", DateTimeField())))
+        .annotate(
+            urgency=Case(
+                When(ending, then=Value(0)),
+                When(silent, then=Value(1)),
+                When(wrong, then=Value(2)),
+                default=Value(3),
+            ),
+            ending=Window(Sum(Case(When(ending, then=Value(1)), default=Value(0)))),
+            total=Window(Count("pk")),
+            silent=Window(Sum(Case(When(silent, then=Value(1)), default=Value(0)))),
+            devices_of_all=Window(Sum(_counted(Device))),
+            booked_of_all=Window(Sum(held)),
+        )
+        .order_by("urgency", "name")[:most]
     )
 
 

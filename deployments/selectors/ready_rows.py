@@ -6,12 +6,12 @@ holds a time all the same is made anew each time, for that time would never pass
 """
 
 import json
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from django.core.exceptions import EmptyResultSet
 from django.db import connections
@@ -23,15 +23,18 @@ from django.db.models import (
     F,
     Field,
     Func,
+    Model,
     QuerySet,
     Value,
 )
+from django.db.models.query import ModelIterable
 from django.db.models.sql.compiler import SQLCompiler
 from django.utils.dateparse import parse_datetime
 
 from deployments.models import User
 
 Row = tuple[Any, ...]
+M = TypeVar("M", bound=Model)
 MOST_KEPT = 1024
 """Some twenty kilobytes each."""
 _kept: dict[Hashable, "Statement"] = {}
@@ -108,14 +111,45 @@ class Statement:
     def plain_rows(self, **given: Any) -> Sequence[Row]:  # noqa: ANN401 - as the columns are
         """Ask it; values are as the driver gives them: sums may be decimals, ids may be texts."""
         connection = connections[self.alias]
-        parameters = [
+        with connection.cursor() as cursor:
+            cursor.execute(self.sql, self._filled(given))
+            found: Sequence[Row] = cursor.fetchall()
+        return found
+
+    def models(self, **given: Any) -> list[Any]:  # noqa: ANN401 - as the columns are
+        """Ask it; the instances of a queryset, with what it selects beside them and its annotations."""
+        compiler: Any = copy(self.compiler)
+        compiler.connection = connections[self.alias]
+        parameters = self._filled(given)
+        compiler.as_sql = lambda: (self.sql, parameters)
+        compiled: Any = _Compiled(self.alias, compiler)
+        return list(ModelIterable(compiled))
+
+    def _filled(self, given: Mapping[str, Any]) -> list[Any]:
+        connection = connections[self.alias]
+        return [
             _given(one, given[one.name], connection) if isinstance(one, Slot) else one
             for one in self.parameters
         ]
-        with connection.cursor() as cursor:
-            cursor.execute(self.sql, parameters)
-            found: Sequence[Row] = cursor.fetchall()
-        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    """As much of a queryset as Django's iterator over instances asks for."""
+
+    db: str
+    compiler: SQLCompiler
+    _known_related_objects: Mapping[Any, Any] = field(default_factory=dict)
+
+    @property
+    def query(self) -> "_Compiled":
+        """What has the compiler."""
+        return self
+
+    def get_compiler(self, using: str) -> SQLCompiler:
+        """The one that is ready."""
+        del using
+        return self.compiler
 
 
 def ready_rows(
@@ -136,6 +170,16 @@ def ready_plain_rows(
     """The same without conversion, which would cost more than the query where rows are many."""
     statement = _statement(key, make)
     return statement.plain_rows(**given) if statement else ()
+
+
+def ready_models(
+    key: Hashable,
+    make: Callable[[], QuerySet[M, M]],
+    **given: Any,  # noqa: ANN401 - as the columns are
+) -> list[M]:
+    """The instances of a queryset that ``make`` makes; what it prefetches is left to the caller."""
+    statement = _statement(key, make)
+    return statement.models(**given) if statement else []
 
 
 def count_of(rows: QuerySet[Any, Any]) -> QuerySet[Any, Any]:

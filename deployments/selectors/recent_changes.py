@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db.models import QuerySet
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
 
@@ -16,6 +17,7 @@ from deployments.models import (
     RequestState,
     User,
 )
+from deployments.selectors.ready_rows import asked_by, ready_models
 
 SHOWN = 8
 
@@ -34,16 +36,26 @@ class Change:
 
 def recent_changes(user: User) -> tuple[Change, ...]:
     """The newest changes that the person may see, newest first, in two queries."""
-    requests = (
-        ApprovalRequest.objects.for_user(user)
-        .select_related("plan__revision__deployment", "submitted_by")
-        .order_by(Coalesce("decided_at", "created_at").desc())[:SHOWN]
-    )
-    releases = (
-        Release.objects.for_user(user)
-        .select_related("plan__revision__deployment", "started_by")
-        .order_by("-state_since")[:SHOWN]
-    )
+
+    def requested() -> QuerySet[ApprovalRequest]:
+        return (
+            ApprovalRequest.objects.for_user(user)
+            .select_related("plan__revision__deployment", "submitted_by")
+            .defer("plan__document", "plan__revision__document")
+            .order_by(Coalesce("decided_at", "created_at").desc())[:SHOWN]
+        )
+
+    def released() -> QuerySet[Release]:
+        return (
+            Release.objects.for_user(user)
+            .select_related("plan__revision__deployment", "started_by")
+            .defer("plan__document", "plan__revision__document")
+            .order_by("-state_since")[:SHOWN]
+        )
+
+    person = asked_by(user)
+    requests = ready_models(("recent requests", person), requested)
+    releases = ready_models(("recent releases", person), released)
     changes = [change for row in requests for change in _of_request(row)]
     changes += [change for row in releases for change in _of_release(row)]
     newest_first = sorted(changes, key=lambda change: change.at, reverse=True)

@@ -6,7 +6,17 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Case, Count, F, Max, Q, QuerySet, Value, When
+from django.db.models import (
+    Case,
+    Count,
+    DateTimeField,
+    F,
+    Max,
+    Q,
+    QuerySet,
+    Value,
+    When,
+)
 from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 
@@ -18,6 +28,7 @@ from deployments.models import (
     Standing,
     User,
 )
+from deployments.selectors.ready_rows import Given, asked_by, ready_models, ready_rows
 from deployments.telemetry.acceptance_history import NOTHING, Counts
 from deployments.telemetry.advice import ENOUGH_DRAFTS, Thresholds, thresholds_for
 
@@ -143,17 +154,21 @@ class StandingCounts:
 
 def standing_counts(user: User) -> StandingCounts:
     """Count the person's live deployments by verdict, in one query."""
-    rows = (
-        _live(user)
-        .order_by()
-        .values("verdict")
-        .annotate(count=Count("pk"), newest=Max(f"{STANDING}__heard_at"))
-    )
-    found = list(rows)
-    times = [row["newest"] for row in found if row["newest"]]
+
+    def counted() -> Any:  # noqa: ANN401 - a values list
+        return (
+            _live(user)
+            .order_by()
+            .values("verdict")
+            .annotate(count=Count("pk"), newest=Max(f"{STANDING}__heard_at"))
+            .values_list("verdict", "count", "newest")
+        )
+
+    key = ("counts of verdicts", asked_by(user))
+    found = ready_rows(key, counted, stale_edge=stale_edge())
     return StandingCounts(
-        by_verdict={Standing(row["verdict"]): row["count"] for row in found},
-        newest=max(times, default=None),
+        by_verdict={Standing(verdict): count for verdict, count, _newest in found},
+        newest=max((newest for *_, newest in found if newest), default=None),
     )
 
 
@@ -161,15 +176,20 @@ def worst_lines(
     user: User, most: int, most_stale: int
 ) -> tuple[tuple[StandingLine, ...], tuple[StandingLine, ...]]:
     """The live deployments to look at first, and those silent for longest; one query."""
-    live = _live(user)
-    first = live.order_by("rank", "deployment__name").values("pk")[:most]
-    silent = live.filter(verdict=Standing.STALE).order_by("heard").values("pk")
-    rows = (
-        live.filter(Q(pk__in=first) | Q(pk__in=silent[:most_stale]))
-        .select_related("deployment__cluster", STANDING, "plan")
-        .defer("plan__document")
-        .order_by("rank", "deployment__name")
-    )
+
+    def worst() -> Any:  # noqa: ANN401 - annotated rows
+        live = _live(user)
+        first = live.order_by("rank", "deployment__name").values("pk")[:most]
+        silent = live.filter(verdict=Standing.STALE).order_by("heard").values("pk")
+        return (
+            live.filter(Q(pk__in=first) | Q(pk__in=silent[:most_stale]))
+            .select_related("deployment__cluster", STANDING, "plan")
+            .defer("plan__document")
+            .order_by("rank", "deployment__name")
+        )
+
+    key = ("worst lines", asked_by(user), most, most_stale)
+    rows: Sequence[Any] = ready_models(key, worst, stale_edge=stale_edge())
     lines = [
         StandingLine(
             release=row,
@@ -198,8 +218,8 @@ def stale_edge() -> datetime:
     return timezone.now() - timedelta(seconds=settings.STALE_AFTER_SECONDS)
 
 
-def with_verdicts(rows: QuerySet[Release]) -> Any:  # noqa: ANN401 - annotated rows
-    """Live releases with ``verdict``, its ``rank`` from the worst, and ``heard``."""
+def _with_verdicts(rows: QuerySet[Release]) -> Any:  # noqa: ANN401 - annotated rows
+    """Live releases with ``verdict``, its ``rank`` from the worst, and ``heard``; asked with ``stale_edge``."""
     heard = Greatest(Coalesce(f"{STANDING}__heard_at", "live_at"), "live_at")
     stored = Case(
         When(plan__method__in=NOT_SPECULATING, then=Value(Standing.OFF)),
@@ -212,7 +232,8 @@ def with_verdicts(rows: QuerySet[Release]) -> Any:  # noqa: ANN401 - annotated r
     return rows.annotate(heard=heard, stored=stored).annotate(
         verdict=Case(
             When(
-                ~Q(stored=Standing.OFF) & Q(heard__lt=stale_edge()),
+                ~Q(stored=Standing.OFF)
+                & Q(heard__lt=Given("stale_edge", DateTimeField())),
                 then=Value(Standing.STALE),
             ),
             default=F("stored"),
@@ -222,4 +243,6 @@ def with_verdicts(rows: QuerySet[Release]) -> Any:  # noqa: ANN401 - annotated r
 
 
 def _live(user: User) -> Any:  # noqa: ANN401 - the same
-    return with_verdicts(Release.objects.for_user(user).filter(state=ReleaseState.LIVE))
+    return _with_verdicts(
+        Release.objects.for_user(user).filter(state=ReleaseState.LIVE)
+    )

@@ -3,10 +3,11 @@
 import time
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet, TextField
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
@@ -17,6 +18,7 @@ from deployments.selectors.ready_rows import (
     Given,
     asked_by,
     count_of,
+    ready_models,
     ready_rows,
 )
 from deployments.selectors.tables.all_tables import TABLES
@@ -100,6 +102,41 @@ def test_values_are_given_when_it_is_asked(alice: User) -> None:
     assert found("", second) == ["b"]
     assert found("") == []
     assert len(room._kept) == 1  # noqa: SLF001 - the same
+
+
+def test_instances_are_those_of_the_queryset(alice: User) -> None:
+    """With what is selected beside them, what is annotated, and without what is deferred."""
+    _made(alice, "a", "b")
+
+    def made() -> Any:
+        return (
+            Deployment.objects.for_user(alice)
+            .select_related("cluster__team")
+            .defer("created_by")
+            .annotate(after=Q(name__gt=Given("edge", TextField())))
+            .order_by("name")
+        )
+
+    assert [row.after for row in ready_models("models", made, edge="a")] == [
+        False,
+        True,
+    ]
+    rows = ready_models("models", made, edge="b")
+    with CaptureQueriesContext(connection) as asked:
+        told = [(row.pk, row.name, row.created_at, row.cluster.team) for row in rows]
+        assert [row.after for row in rows] == [False, False]
+    assert told == [
+        (row.pk, row.name, row.created_at, row.cluster.team)
+        for row in _listed(alice).model.objects.order_by("name")
+    ]
+    assert not asked.captured_queries
+    assert all(row.get_deferred_fields() == {"created_by_id"} for row in rows)
+    assert len(room._kept) == 1  # noqa: SLF001 - the same
+
+
+def test_nobody_finds_no_instances(alice: User) -> None:
+    alice.is_active = False
+    assert ready_models("none", lambda: Deployment.objects.for_user(alice)) == []
 
 
 def test_counting_needs_no_rows(alice: User) -> None:

@@ -201,7 +201,9 @@ def test_what_does_not_draft_is_not_missed(as_alice: Client, cluster: Cluster) -
 def test_silence_begins_when_the_setting_says(
     as_alice: Client, cluster: Cluster, settings: Any
 ) -> None:
+    """At each load anew, though the statements behind the page are kept."""
     silent(cluster, "quiet-one", 10)
+    assert "nothing is heard of 1 live" in text_of(as_alice.get("/"), "h1")
     settings.STALE_AFTER_SECONDS = 3600
     assert "Nothing waits for you." in text_of(as_alice.get("/"))
 
