@@ -1,14 +1,11 @@
 """Add, change and remove hosts: what people know of them and their engines cannot tell."""
 
-import logging
 import uuid
 from dataclasses import asdict, dataclass
 
-from celery import current_app
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
-from kombu.exceptions import OperationalError
 
 from deployments.models import (
     Booking,
@@ -28,8 +25,8 @@ from deployments.services.access import require_role
 from deployments.services.errors import ConflictError
 from deployments.services.host_credentials import HostCredentials
 from deployments.services.secrets import seal
+from deployments.services.waking import wake
 
-logger = logging.getLogger(__name__)
 TEST_CONNECTION = "deployments.test_connection"
 MOST_HOSTS = 2000
 """For each cluster; pages and rounds are measured up to this."""
@@ -217,7 +214,7 @@ def ask_for_test(user: User, host: Host) -> None:
         HostAccess.objects.filter(host=host).update(
             test_asked_at=Now(), tested_at=None, steps=[]
         )
-        transaction.on_commit(lambda: _wake(host.pk))
+        transaction.on_commit(lambda: wake(TEST_CONNECTION, [host.pk]))
 
 
 def access_row(host: Host) -> HostAccess:
@@ -232,20 +229,3 @@ def _keep(access: HostAccess, credentials: HostCredentials) -> None:
     access.certificate_expires_at = credentials.certificate_expires_at
     access.public_key = credentials.public_key
     access.save()
-
-
-def _wake(host_id: uuid.UUID) -> None:
-    """One attempt; the round that observes hosts finds the row if the broker is down."""
-    try:
-        with current_app.connection_for_write(
-            transport_options={"max_retries": 0}
-        ) as connection:
-            current_app.send_task(
-                TEST_CONNECTION,
-                args=[str(host_id)],
-                queue="default",
-                retry=False,
-                connection=connection,
-            )
-    except OperationalError:
-        logger.warning("queue unreachable", extra={"host_id": str(host_id)})

@@ -1,21 +1,16 @@
 """Ask for the tail of a log: a row that a worker answers; nothing here reaches a host."""
 
-import logging
 import uuid
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from datetime import timedelta
 
-from celery import current_app
 from django.db import transaction
 from django.utils import timezone
-from kombu.exceptions import OperationalError
 
 from deployments.models import LogRequest, LogRun, Replica, User
-
-logger = logging.getLogger(__name__)
+from deployments.services.waking import wake
 
 FILL_HOST_TAILS = "deployments.fill_host_tails"
-DEFAULT_QUEUE = "default"
 WANTED_S = 30
 """How long somebody is taken to look on after they last asked; the page asks every ten seconds."""
 MOST_REPLICAS = 4
@@ -42,23 +37,4 @@ def ask_for_tails(user: User, replicas: Iterable[uuid.UUID], run: LogRun) -> Non
         )
     quiet = {row.host_id for row in found if asked_at.get(row.pk, now) <= now}
     if quiet:
-        transaction.on_commit(lambda: _wake(quiet))
-
-
-def _wake(hosts: Collection[uuid.UUID]) -> None:
-    """Send the hosts to a worker, with one attempt; the next round reads them anyway."""
-    try:
-        with current_app.connection_for_write(
-            transport_options={"max_retries": 0}
-        ) as connection:
-            for host in hosts:
-                current_app.send_task(
-                    FILL_HOST_TAILS,
-                    args=[str(host)],
-                    queue=DEFAULT_QUEUE,
-                    expires=WANTED_S,
-                    retry=False,
-                    connection=connection,
-                )
-    except OperationalError:
-        logger.warning("queue unreachable", extra={"hosts": len(hosts)})
+        transaction.on_commit(lambda: wake(FILL_HOST_TAILS, quiet, expires_s=WANTED_S))

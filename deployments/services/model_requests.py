@@ -1,17 +1,12 @@
 """Ask for a look at the model directories of a host: a row, and a message that wakes a worker."""
 
-import logging
-import uuid
-
-from celery import current_app
 from django.db import transaction
 from django.db.models.functions import Now
-from kombu.exceptions import OperationalError
 
 from deployments.models import Host, ModelListing, TeamRole, User
 from deployments.services.access import require_role
+from deployments.services.waking import wake
 
-logger = logging.getLogger(__name__)
 LIST_MODELS = "deployments.list_models"
 
 
@@ -27,21 +22,4 @@ def ask_for_listing(user: User, host: Host) -> None:
         ModelListing.objects.filter(host=host).exclude(ModelListing.waiting()).update(
             asked_at=Now()
         )
-        transaction.on_commit(lambda: _wake(host.pk))
-
-
-def _wake(host_id: uuid.UUID) -> None:
-    """One attempt; the round that asks for lost looks finds the row if the broker is down."""
-    try:
-        with current_app.connection_for_write(
-            transport_options={"max_retries": 0}
-        ) as connection:
-            current_app.send_task(
-                LIST_MODELS,
-                args=[str(host_id)],
-                queue="default",
-                retry=False,
-                connection=connection,
-            )
-    except OperationalError:
-        logger.warning("queue unreachable", extra={"host_id": str(host_id)})
+        transaction.on_commit(lambda: wake(LIST_MODELS, [host.pk]))

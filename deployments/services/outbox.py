@@ -1,18 +1,14 @@
 """Command rows and the messages that wake a worker; the row is the truth, the message a hint."""
 
-import logging
 import uuid
 
-from celery import current_app
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
-from kombu.exceptions import OperationalError
 
 from deployments.models import Command, CommandKind, CommandState, Release, User
 from deployments.services.errors import ConflictError
-
-logger = logging.getLogger(__name__)
+from deployments.services.waking import wake
 
 RUN_COMMAND = "deployments.run_command"
 ROLLOUT_QUEUE = "rollout"
@@ -50,7 +46,7 @@ def add_command(
             )
             % {"release": release}
         ) from error
-    transaction.on_commit(lambda: wake(command.pk))
+    transaction.on_commit(lambda: wake_command(command.pk))
     return command
 
 
@@ -72,27 +68,9 @@ def command_with_key(
     return known
 
 
-def wake(command_id: uuid.UUID, *, delay_s: float = 0) -> None:
-    """Send the id to a worker, for ``delay_s`` later; a broker that is down costs no command.
-
-    One attempt on a connection of its own: by default kombu would wait six seconds for a broker
-    that refuses (kombu 5.7, redis 8.1), and a person waits for this answer.
-    """
-    try:
-        with current_app.connection_for_write(
-            transport_options={"max_retries": 0}
-        ) as connection:
-            current_app.send_task(
-                RUN_COMMAND,
-                args=[str(command_id)],
-                queue=ROLLOUT_QUEUE,
-                countdown=delay_s or None,
-                retry=False,
-                connection=connection,
-            )
-    except OperationalError:
-        logger.warning("queue unreachable", extra={"command_id": str(command_id)})
-        return
-    Command.objects.filter(pk=command_id, state=CommandState.READY).update(
-        sent_at=Now()
-    )
+def wake_command(command_id: uuid.UUID, *, delay_s: float = 0) -> None:
+    """Send the id to a worker, for ``delay_s`` later; a broker that is down costs no command."""
+    if wake(RUN_COMMAND, [command_id], queue=ROLLOUT_QUEUE, delay_s=delay_s):
+        Command.objects.filter(pk=command_id, state=CommandState.READY).update(
+            sent_at=Now()
+        )

@@ -10,7 +10,7 @@ from pytest_django.fixtures import DjangoCaptureOnCommitCallbacks
 
 from deployments.models import Command, CommandKind, CommandState
 from deployments.services.errors import ConflictError
-from deployments.services.outbox import add_command, wake
+from deployments.services.outbox import add_command, wake_command
 from tests.factories import ReleaseFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -63,7 +63,7 @@ def test_key_of_another_release_is_refused() -> None:
 def test_message_carries_the_id_and_nothing_else(memory_broker: str) -> None:
     release, user = ReleaseFactory.create(), UserFactory.create()
     command = add_command(release, CommandKind.STOP, user, "key-1")
-    wake(command.pk)
+    wake_command(command.pk)
     with (
         current_app.connection_for_read(memory_broker) as connection,
         connection.SimpleQueue("rollout") as queue,
@@ -87,8 +87,8 @@ def test_broker_that_is_down_costs_neither_time_nor_the_command(
     monkeypatch.setattr(current_app.conf, "broker_url", nobody)
     monkeypatch.setattr(current_app.conf, "broker_write_url", nobody)
     began = time.monotonic()
-    with caplog.at_level(logging.WARNING, "deployments.services.outbox"):
-        wake(command.pk)
+    with caplog.at_level(logging.WARNING, "deployments.services.waking"):
+        wake_command(command.pk)
     assert time.monotonic() - began < 2
     assert [record.message for record in caplog.records] == ["queue unreachable"]
     command.refresh_from_db()
@@ -101,6 +101,6 @@ def test_worker_that_was_faster_than_the_note_keeps_its_claim(
     release, user = ReleaseFactory.create(), UserFactory.create()
     command = add_command(release, CommandKind.STOP, user, "key-1")
     Command.objects.update(state=CommandState.DONE)
-    wake(command.pk)
+    wake_command(command.pk)
     command.refresh_from_db()
     assert (command.state, command.sent_at) == (CommandState.DONE, None)

@@ -81,7 +81,7 @@ def test_asking_wakes_a_worker_and_the_page_waits(
 ) -> None:
     sent: list[tuple[str, list[str]]] = []
     monkeypatch.setattr(
-        "deployments.services.model_requests.current_app.send_task",
+        "deployments.services.waking.current_app.send_task",
         lambda name, *, args, **_options: sent.append((name, args)),
     )
     address = f"/fleet/hosts/{host.pk}/models/"

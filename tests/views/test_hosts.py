@@ -53,7 +53,7 @@ def test_a_host_is_added_and_tested_by_a_worker(
 ) -> None:
     sent: list[tuple[str, list[str]]] = []
     monkeypatch.setattr(
-        "deployments.services.hosts.current_app.send_task",
+        "deployments.services.waking.current_app.send_task",
         lambda name, *, args, **_options: sent.append((name, args)),
     )
     with django_capture_on_commit_callbacks(execute=True):

@@ -14,7 +14,7 @@ from django.db.models.functions import Now
 
 from deployments.models import Command, CommandState
 from deployments.planning.text import NOTHING, Text
-from deployments.services.outbox import wake
+from deployments.services.outbox import wake_command
 
 LEASE = timedelta(seconds=30)
 RESEND_AFTER = timedelta(seconds=3)
@@ -69,7 +69,7 @@ class Claim:
             sent_at=None,
         )
         if handed == 1:
-            wake(self.command_id, delay_s=delay_s)
+            wake_command(self.command_id, delay_s=delay_s)
 
     def finish(self, state: CommandState, error: Text = NOTHING) -> None:
         """End the command; call within ``fenced``."""
@@ -117,5 +117,5 @@ def sweep_commands() -> int:
         )
     )
     for command_id in due:
-        wake(command_id)
+        wake_command(command_id)
     return len(due)
