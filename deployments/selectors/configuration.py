@@ -11,7 +11,7 @@ from deployments.planning.errors import PlanningError
 from deployments.planning.plan import Plan
 from deployments.planning.revision import RevisionSpec
 from deployments.selectors.changes import Setting, setting_changes
-from deployments.selectors.plan_settings import is_detail
+from deployments.selectors.plan_settings import PORT_NAMES, is_detail
 
 CHOSEN = _("chosen in the revision")
 EXTRA = _("extra flag of the revision")
@@ -35,7 +35,7 @@ _CHOICES: dict[str, Callable[[RevisionSpec], object]] = {
     "--max-num-seqs": lambda spec: spec.limits.max_num_seqs,
     "--max-num-batched-tokens": lambda spec: spec.limits.max_num_batched_tokens,
     "--gpu-memory-utilization": lambda spec: spec.limits.gpu_memory_utilization_percent,
-    "port for api": lambda spec: _of_roles(spec, "port"),
+    PORT_NAMES["api"]: lambda spec: _of_roles(spec, "port"),
     "devices": lambda spec: _of_roles(spec, "devices_per_host"),
     "--tensor-parallel-size": lambda spec: _of_roles(spec, "tensor_parallel_size"),
     "--data-parallel-size": lambda spec: _of_roles(spec, "data_parallel_size"),
@@ -129,7 +129,7 @@ def _unasked(name: str) -> Promise:
         return RECOMMENDED
     if name in _PLATFORM or name.startswith(_PLATFORM_KINDS):
         return PLATFORM
-    if name in _DEFAULT or name.startswith("port for "):
+    if name in _DEFAULT or name in PORT_NAMES.values():
         return DEFAULT
     if name.startswith("--"):
         return PLANNED if name.startswith(_WORKED_OUT) else RECOMMENDED

@@ -105,7 +105,7 @@ class DeploymentPage:
             self.may_operate
             and self.moving is None
             and self.shown is not None
-            and may_be_stopped(self.shown, self.replicas)
+            and may_be_stopped(self.shown.state, self.replicas)
         )
 
 

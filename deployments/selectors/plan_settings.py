@@ -2,14 +2,14 @@
 
 import json
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 
 from deployments.planning.canonical import Json
-from deployments.planning.container import ContainerSpec, SecretVariable
+from deployments.planning.container import ContainerSpec, PortMapping, SecretVariable
 from deployments.planning.documents import to_document
 from deployments.planning.plan import Plan, PlannedReplica, ReplaceStrategy
-from deployments.planning.text import text
+from deployments.planning.text import Text, listed, text
 from deployments.selectors.methods import method_title
 
 NONE = text("none")
@@ -27,6 +27,12 @@ PLAN_SETTINGS: tuple[tuple[str, Callable[[Plan], str]], ...] = (
     (text("replacement"), lambda plan: _REPLACEMENTS[plan.replace]),
 )
 
+PORT_NAMES = {
+    "api": text("API port"),
+    "kv": text("KV transfer port"),
+    "dp-rpc": text("data parallel port"),
+}
+"""By the purpose that the plan gives a port."""
 _NAMES = {
     "speculation": text("expected in the start-up log"),
     "ready_deadline_s": text("ready within (s)"),
@@ -81,12 +87,7 @@ def replica_settings(replica: PlannedReplica) -> dict[str, str]:
     devices = ", ".join(str(number) for number in replica.devices)
     found[text("devices")] = devices or NONE
     found[text("served model name")] = replica.served_model_name
-    for port in container.ports:
-        found[text("port for {purpose}", purpose=port.purpose)] = text(
-            "{host} to {container}",
-            host=f"{port.host_address}:{port.host}",
-            container=port.container,
-        )
+    found.update(_port_settings(container.ports))
     for mount in container.mounts:
         access = text("read only") if mount.read_only else text("writable")
         found[text("mount {target}", target=mount.target)] = text(
@@ -107,6 +108,21 @@ def replica_settings(replica: PlannedReplica) -> dict[str, str]:
     found.update((f"label {name}", value) for name, value in container.labels)
     found[text("container name")] = container.name
     return found
+
+
+def _port_settings(ports: Iterable[PortMapping]) -> Iterator[tuple[str, str]]:
+    """Every published port, one line for all that serve the same purpose."""
+    mapped: dict[str, list[Text]] = {}
+    for port in ports:
+        said = text(
+            "{host} to {container}",
+            host=f"{port.host_address}:{port.host}",
+            container=port.container,
+        )
+        mapped.setdefault(port.purpose, []).append(said)
+    for purpose, all_of_it in mapped.items():
+        name = PORT_NAMES.get(purpose) or text("port for {purpose}", purpose=purpose)
+        yield name, all_of_it[0] if len(all_of_it) == 1 else listed(all_of_it)
 
 
 def is_detail(name: str) -> bool:

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
 from django.utils import timezone
 
@@ -326,7 +327,7 @@ def _actions(progress: ReleaseProgress, roles: frozenset[TeamRole]) -> ReleaseAc
     return ReleaseActions(
         cancel=may and deploying and not progress.cancelling,
         stop=resting
-        and may_be_stopped(release, [one.row for one in progress.replicas]),
+        and may_be_stopped(release.state, [one.row for one in progress.replicas]),
         remove=resting
         and release.state in REMOVABLE
         and (_has_container(progress) or _holds_something(release)),
@@ -342,16 +343,31 @@ def _actions(progress: ReleaseProgress, roles: frozenset[TeamRole]) -> ReleaseAc
     )
 
 
-def may_be_stopped(release: Release, replicas: Iterable[Replica]) -> bool:
-    """Whether stopping it would stop anything; of a failed one only what may still run counts."""
+class Kept(Protocol):
+    """What is known of the container of a replica."""
+
+    @property
+    def container_id(self) -> str:
+        """Its id; empty where none was made."""
+
+    @property
+    def state(self) -> str:
+        """How it was last seen."""
+
+
+def may_be_stopped(state: str, replicas: Iterable[Kept]) -> bool:
+    """Whether stopping a release in this state would stop anything.
+
+    Of a failed one only what may still run counts.
+    """
     kept = [
         row
         for row in replicas
         if row.container_id and row.state != ReplicaState.REMOVED
     ]
-    if release.state == ReleaseState.LIVE:
+    if state == ReleaseState.LIVE:
         return bool(kept)
-    return release.state in STOPPABLE and any(row.state not in ENDED for row in kept)
+    return state in STOPPABLE and any(row.state not in ENDED for row in kept)
 
 
 def _has_container(progress: ReleaseProgress) -> bool:

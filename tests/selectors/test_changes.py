@@ -33,6 +33,7 @@ from deployments.selectors.changes import (
     file_changes,
     setting_changes,
 )
+from deployments.selectors.plan_settings import replica_settings
 from tests.plan_values import plan_value, planned_replica
 
 NAMED = "chat-key"
@@ -256,3 +257,11 @@ def test_another_name_or_label_is_told(name: str, label: str, told: str) -> None
     before = numbered(3, "chat-r3-combined-0", "3")
     (row,) = setting_changes(before, numbered(12, name, label))
     assert row.name == told
+
+
+def test_ports_of_one_purpose_share_a_line_that_names_each() -> None:
+    kv = tuple(PortMapping(host=n, container=n, purpose="kv") for n in (8100, 8101))
+    two = replace(FULL, container=replace(FULL.container, ports=kv))
+    assert replica_settings(two)["KV transfer port"] == (
+        "0.0.0.0:8100 to 8100, 0.0.0.0:8101 to 8101"
+    )

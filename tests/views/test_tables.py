@@ -16,7 +16,10 @@ from deployments.models import (
     Command,
     CommandKind,
     Deployment,
+    Release,
     ReleaseState,
+    Replica,
+    ReplicaState,
     RequestState,
     SavedView,
     TableKey,
@@ -320,6 +323,18 @@ def test_only_rows_that_can_be_stopped_can_be_selected(
     boxes = parsed(as_alice.get("/deployments/")).select("tbody [name=row]")
     assert [box["aria-label"] for box in boxes] == ["Select chat-000"]
     assert parsed(as_bob.get("/deployments/")).select("#bulk, [name=row]") == []
+
+
+def test_a_failed_release_can_be_selected_while_something_of_it_may_run(
+    as_alice: Client, fill: Fill
+) -> None:
+    fill(2)
+    Release.objects.update(state=ReleaseState.FAILED, cause="out_of_memory")
+    ended, runs = Replica.objects.order_by("release__deployment__name")
+    Replica.objects.filter(pk=ended.pk).update(state=ReplicaState.EXITED)
+    Replica.objects.filter(pk=runs.pk).update(state=ReplicaState.RUNNING)
+    boxes = parsed(as_alice.get("/deployments/")).select("tbody [name=row]")
+    assert [box["aria-label"] for box in boxes] == ["Select chat-001"]
 
 
 def test_selected_deployments_are_stopped_once(as_alice: Client, fill: Fill) -> None:

@@ -2,7 +2,7 @@
 
 import time
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django.db.models import (
@@ -31,7 +31,7 @@ from deployments.models import (
 from deployments.selectors.acceptance_summary import Lengths, lengths_of
 from deployments.selectors.access import team_ids_with_role
 from deployments.selectors.ready_rows import AmongGiven, Row, ready_rows
-from deployments.selectors.releases import STOPPABLE
+from deployments.selectors.releases import may_be_stopped
 from deployments.selectors.standings import NOT_SPECULATING, stale_edge
 from deployments.selectors.tables.addresses import address_of
 from deployments.selectors.tables.choices import Choices, cluster_filter
@@ -253,17 +253,17 @@ class DeploymentTable(Table):
         measured = MEASURED.intersection(wanted)
         deployments = [one.pk for one in found]
         lengths = lengths_of(deployments, time.time_ns()) if measured else {}
-        hosts = _hosts(found) if "hosts" in wanted else {}
         mine = team_ids_with_role(user, TeamRole.OPERATOR)
+        runs = _replicas(found) if mine or "hosts" in wanted else {}
         values = [VALUES[key] for key in wanted]
         result = []
         for one in found:
-            parts = _Parts(one, hosts, lengths)
+            parts = _Parts(one, runs.get(one.release, ()), lengths)
             result.append(
                 TableRow(
                     pk=one.pk,
                     values=tuple(value(parts) for value in values),
-                    open_to=one.team in mine and one.stoppable,
+                    open_to=one.team in mine and one.stoppable(parts.replicas),
                 )
             )
         return result
@@ -309,16 +309,24 @@ class _Found(NamedTuple):
             else self.release_state or ""
         )
 
-    @property
-    def stoppable(self) -> bool:
-        return (
-            self.release_state in STOPPABLE and self.newest_state not in CHANGING_STATES
+    def stoppable(self, replicas: Iterable["_Replica"]) -> bool:
+        return self.newest_state not in CHANGING_STATES and may_be_stopped(
+            self.release_state or "", replicas
         )
+
+
+class _Replica(NamedTuple):
+    """What a row needs of each replica of its release."""
+
+    release: uuid.UUID
+    host: str
+    container_id: str
+    state: str
 
 
 class _Parts(NamedTuple):
     found: _Found
-    hosts: Mapping[uuid.UUID, Iterable[str]]
+    replicas: Sequence[_Replica]
     lengths: Mapping[uuid.UUID, Lengths]
 
 
@@ -337,8 +345,7 @@ def _lengths(parts: _Parts) -> Lengths:
 
 
 def _hosts_of(parts: _Parts) -> tuple[str, ...]:
-    release = parts.found.release
-    return tuple(parts.hosts.get(release, ())) if release else ()
+    return tuple(dict.fromkeys(one.host for one in parts.replicas))
 
 
 VALUES: Mapping[str, Callable[[_Parts], Any]] = {
@@ -357,19 +364,20 @@ VALUES: Mapping[str, Callable[[_Parts], Any]] = {
 }
 
 
-def _hosts(found: Iterable[_Found]) -> dict[uuid.UUID, dict[str, None]]:
-    """The hosts of each shown release, each once."""
+def _replicas(found: Iterable[_Found]) -> dict[uuid.UUID | None, list[_Replica]]:
+    """The replicas of each shown release."""
     releases = [one.release for one in found if one.release]
-    hosts: dict[uuid.UUID, dict[str, None]] = {}
-    for release, name in ready_rows("hosts of releases", _named, releases=releases):
-        hosts.setdefault(release, {})[name] = None
-    return hosts
+    replicas: dict[uuid.UUID | None, list[_Replica]] = {}
+    for row in ready_rows("replicas of releases", _of_releases, releases=releases):
+        one = _Replica._make(row)
+        replicas.setdefault(one.release, []).append(one)
+    return replicas
 
 
-def _named() -> Rows:
+def _of_releases() -> Rows:
     of_releases = AmongGiven("release_id", "releases", Release._meta.pk)
     rows = Replica.objects.filter(of_releases).order_by("role", "rank")
-    return rows.values_list("release_id", "host__name")
+    return rows.values_list("release_id", "host__name", "container_id", "state")
 
 
 DEPLOYMENTS = DeploymentTable()
