@@ -251,10 +251,17 @@ def test_script_stops_at_the_first_failure_and_pasted_lines_go_on(
     assert b"second" not in (tmp_path / "failing" / "calls").read_bytes()
 
 
-def test_script_names_a_variable_that_is_not_set(tmp_path: Path) -> None:
+@pytest.mark.parametrize("pasted", [False, True])
+def test_script_stops_at_a_variable_that_is_not_set_and_names_it(
+    tmp_path: Path, *, pasted: bool
+) -> None:
+    plain = replace(NASTY, environment=NASTY.environment[:2])
+    script = launch_script([plain, replace(plain, name="second")])
     with pytest.raises(subprocess.CalledProcessError) as caught:
-        _docker_calls(launch_script([NASTY]), tmp_path)
-    assert b"Set HOST_ADDRESS in .env" in caught.value.stderr
+        _docker_calls(script, tmp_path, pasted=pasted)
+    sentence = b": HOST_ADDRESS: Set HOST_ADDRESS in .env: address of this host"
+    assert caught.value.stderr.count(sentence) == 1
+    assert not (tmp_path / "calls").exists()
 
 
 @pytest.mark.parametrize(

@@ -28,14 +28,18 @@ AS_SCRIPT = '[[ $- == *i* ]] || { set -euo pipefail; cd "$(dirname "$0")"; }'
 def launch_script(specs: Sequence[ContainerSpec]) -> str:
     """Write the script; it stops at the first failure and names a variable that is not set.
 
-    Its lines may also be pasted into a shell, which a failure must not end.
+    Its lines may also be pasted into a shell, which a failure must not end. What needs variables
+    is one group: a shell reads it whole and leaves it whole at a variable that is not set, so
+    nothing is started with an empty value.
     """
     lines = ["#!/usr/bin/env bash", AS_SCRIPT]
     used = variables_in(text for spec in specs for text in spec_texts(spec))
     secret = any(spec.secrets for spec in specs)
-    if used or secret:
+    asks = bool(used) or secret
+    if asks:
         lines += [
             "",
+            "{",
             "if [ -f .env ]; then",
             "  set -a",
             "  # shellcheck source=/dev/null",
@@ -60,6 +64,8 @@ def launch_script(specs: Sequence[ContainerSpec]) -> str:
         ]
     for spec in specs:
         lines += ["", _run(spec)]
+    if asks:
+        lines.append("}")
     return "\n".join(lines) + "\n"
 
 
