@@ -1,5 +1,7 @@
 """The application's configuration."""
 
+from importlib import import_module
+
 from django.apps import AppConfig
 from django.core.checks import register
 
@@ -7,7 +9,7 @@ from deployments.checks import check_combinations
 
 
 class DeploymentsConfig(AppConfig):
-    """Registers the system checks."""
+    """Registers the system checks, and listens for log-ins."""
 
     name = "deployments"
     default_auto_field = "django.db.models.BigAutoField"
@@ -15,3 +17,5 @@ class DeploymentsConfig(AppConfig):
     def ready(self) -> None:
         """Check combinations of settings with ``check --deploy`` and at start."""
         register(check_combinations, "security", deploy=True)
+        # Services need the tables, which are known only now.
+        import_module("deployments.services.sign_ins").listen()

@@ -47,7 +47,11 @@ class JsonFormatter(logging.Formatter):
 
 
 def logging_settings(*, readable: bool) -> dict[str, Any]:
-    """Return Django's LOGGING: one handler on standard error for everything."""
+    """Return Django's LOGGING: one handler on standard error for everything but the audit.
+
+    Audit entries are one line of JSON each, in a lab too: on standard output, or from commands,
+    whose standard output is their answer, on standard error.
+    """
     return {
         "version": 1,
         "disable_existing_loggers": False,
@@ -64,10 +68,27 @@ def logging_settings(*, readable: bool) -> dict[str, Any]:
                 "class": "logging.StreamHandler",
                 "filters": ["request_id"],
                 "formatter": "readable" if readable else "json",
-            }
+            },
+            "audit": {
+                "class": "logging.StreamHandler",
+                "stream": "ext://sys.stdout",
+                "filters": ["request_id"],
+                "formatter": "json",
+            },
+            "audit_of_commands": {
+                "class": "logging.StreamHandler",
+                "filters": ["request_id"],
+                "formatter": "json",
+            },
         },
         "root": {"handlers": ["stream"], "level": "INFO"},
         "loggers": {
+            "audit": {"handlers": ["audit"], "level": "INFO", "propagate": False},
+            "audit.commands": {
+                "handlers": ["audit_of_commands"],
+                "level": "INFO",
+                "propagate": False,
+            },
             "django": {"handlers": [], "level": "INFO", "propagate": True},
             "django.server": {"handlers": [], "level": "INFO", "propagate": True},
             # Two lines for each task would be all that a log holds: some run every two seconds.

@@ -4,14 +4,16 @@ import logging
 import uuid
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 from urllib.parse import urlencode, urlsplit
 from zoneinfo import ZoneInfo, available_timezones
 
+from allauth.account.adapter import get_adapter
 from allauth.mfa.adapter import get_adapter as get_mfa_adapter
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.contrib.auth.views import redirect_to_login
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import ImproperlyConfigured, PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
@@ -22,6 +24,8 @@ from django_htmx.http import HttpResponseClientRedirect
 from django_htmx.middleware import HtmxDetails
 
 from deployments.models import RoleGrant, TeamRole, User
+from deployments.services.audit import Origin, acting_from
+from deployments.services.audit_origin import agent_family
 from deployments.views.manifest import MANIFEST, Permission
 from panel.logging import request_id
 
@@ -78,6 +82,29 @@ class RequestIdMiddleware:
             return response
         finally:
             request_id.reset(token)
+
+
+class AuditOriginMiddleware:
+    """Lets audit entries name from where a request came, as far as proxies are trusted."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Name the origin for the time of the request; it is read when an entry is written."""
+        with acting_from(partial(_origin_of, request)):
+            return self.get_response(request)
+
+
+def _origin_of(request: HttpRequest) -> Origin:
+    try:
+        address = str(get_adapter().get_client_ip(request))
+    except (ImproperlyConfigured, PermissionDenied):
+        # Fewer proxies than are trusted: who connected is all that is known for sure.
+        address = request.META.get("REMOTE_ADDR", "")
+    return Origin(
+        address=address, agent=agent_family(request.headers.get("User-Agent", ""))
+    )
 
 
 class SecurityHeadersMiddleware:

@@ -58,6 +58,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "panel.middleware.RequestIdMiddleware",
+    "panel.middleware.AuditOriginMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "panel.middleware.SecurityHeadersMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -148,6 +149,10 @@ MINUTES_KEPT_DAYS = env.integer("MINUTES_KEPT_DAYS", default=30)
 HOURS_KEPT_DAYS = env.integer("HOURS_KEPT_DAYS", default=400)
 DAYS_KEPT_DAYS = env.integer("DAYS_KEPT_DAYS", default=0)
 STALE_AFTER_SECONDS = env.integer("STALE_AFTER_SECONDS", default=180, minimum=60)
+
+# How long the preflight of a plan stands, in minutes; a release repeats what is older
+
+PREFLIGHT_LASTS_MINUTES = env.integer("PREFLIGHT_LASTS_MINUTES", default=30)
 
 # People
 

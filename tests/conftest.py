@@ -46,6 +46,15 @@ def _settings_for_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _tables_can_be_emptied() -> Iterator[None]:
+    """Let tests that commit empty the tables whose rows nobody can remove."""
+    from tests.emptying import tables_can_be_emptied  # noqa: PLC0415
+
+    with tables_can_be_emptied():
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _english() -> None:
     """Begin each test in English: a request of the one before leaves its language active."""

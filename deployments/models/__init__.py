@@ -8,6 +8,7 @@ from deployments.models.approval import (
     RequestState,
     RiskClass,
 )
+from deployments.models.audit import AuditAction, AuditEntry, AuditHead, AuditKind
 from deployments.models.benchmark import MOST_KEPT_RUNS, BenchmarkResult
 from deployments.models.catalog import Checkpoint, Drafter, TargetModel
 from deployments.models.command import Command, CommandKind, CommandState
@@ -81,6 +82,10 @@ __all__ = [
     "AlarmKind",
     "Approval",
     "ApprovalRequest",
+    "AuditAction",
+    "AuditEntry",
+    "AuditHead",
+    "AuditKind",
     "BenchmarkResult",
     "Booking",
     "Checkpoint",

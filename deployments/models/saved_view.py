@@ -16,6 +16,7 @@ class TableKey(models.TextChoices):
     CATALOG = "catalog", _("Catalog")
     HOSTS = "hosts", _("Hosts")
     ALARMS = "alarms", _("Alarms")
+    AUDIT = "audit", _("Audit")
 
 
 class SavedView(Row):

@@ -8,7 +8,15 @@ from django.contrib.auth.models import AnonymousUser
 from django.db.models import Model
 
 from deployments import models as m
-from tests import benchmark_rows, host_rows, metric_rows, probe_rows, team_rows
+from tests import (
+    audit_rows,
+    benchmark_rows,
+    host_rows,
+    metric_rows,
+    preflight_rows,
+    probe_rows,
+    team_rows,
+)
 from tests import factories as f
 
 pytestmark = pytest.mark.django_db
@@ -16,10 +24,20 @@ pytestmark = pytest.mark.django_db
 UNSCOPED = {
     *("User", "Team", "Membership", "RoleGrant"),
     *("SavedView", "RollupRound", "OwnEngineProfile"),
+    *("AuditEntry", "AuditHead"),
 }
 """People and their teams are what scoping goes by; a saved view is one person's own, a lock nobody's,
-engine profiles are known to the whole panel."""
-ROWS = (f, benchmark_rows, host_rows, metric_rows, probe_rows, team_rows)
+engine profiles are known to the whole panel, audit entries to admins and whoever acted."""
+ROWS = (
+    f,
+    audit_rows,
+    benchmark_rows,
+    host_rows,
+    metric_rows,
+    preflight_rows,
+    probe_rows,
+    team_rows,
+)
 NAMES: dict[str, Any] = {name: it for rows in ROWS for name, it in vars(rows).items()}
 FACTORIES: dict[type[Model], Any] = {
     factory._meta.model: factory
