@@ -13,7 +13,6 @@ from tests import (
     benchmark_rows,
     host_rows,
     metric_rows,
-    preflight_rows,
     probe_rows,
     team_rows,
 )
@@ -34,7 +33,6 @@ ROWS = (
     benchmark_rows,
     host_rows,
     metric_rows,
-    preflight_rows,
     probe_rows,
     team_rows,
 )
