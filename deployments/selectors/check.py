@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 MOST_LAUNCHES = 6
 MOST_CHANGED = 200
 LARGEST_SHOWN = 30_000
+TONES = {"reject": "bad", "warn": "attention", "accept": "good"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +69,8 @@ class CheckAnswer:
     @property
     def word(self) -> "StrOrPromise":
         """The verdict in a word."""
+        if _empty(self.report):
+            return _("Nothing to judge")
         return {
             "reject": _("Reject"),
             "warn": _("Accept with warnings"),
@@ -88,7 +91,7 @@ def answer_of(report: LintReport, settings: LintSettings) -> CheckAnswer:
     facts = [_facts(view, settings) for view in report.views[:MOST_LAUNCHES]]
     return CheckAnswer(
         report=report,
-        tone={"reject": "bad", "warn": "attention", "accept": "good"}[report.verdict],
+        tone="idle" if _empty(report) else TONES[report.verdict],
         sentence=_sentence(report),
         launches=tuple(facts),
         more_launches=len(report.views) - len(facts),
@@ -99,8 +102,13 @@ def answer_of(report: LintReport, settings: LintSettings) -> CheckAnswer:
     )
 
 
+def _empty(report: LintReport) -> bool:
+    """Whether nothing in the input starts anything."""
+    return not report.source.launches and not report.source.benchmarks
+
+
 def _sentence(report: LintReport) -> str:
-    if not report.source.launches and not report.source.benchmarks:
+    if _empty(report):
         return _("Nothing here starts a server that this panel knows.")
     errors, warnings = (
         sum(one.severity is severity for one in report.findings)

@@ -14,6 +14,7 @@ from deployments.forms.check_wizard import carried
 from deployments.forms.launch_link import link_query, masked
 from deployments.planning.errors import PlanningError
 from deployments.planning.rules.launch.fixer import fixed_text
+from deployments.planning.rules.launch.known import KnownModels
 from deployments.planning.rules.launch.lint import LintReport, lint
 from deployments.planning.rules.launch.settings import LintSettings
 from deployments.selectors.check import answer_of
@@ -47,7 +48,7 @@ def check(request: PanelRequest) -> HttpResponse:
 def check_corrected(request: PanelRequest) -> HttpResponse:
     """The corrected input as a file."""
     form = CheckForm(request.POST, request.FILES)
-    found = _report(request, form)
+    found = _report(form, known_models(person(request)))
     if not isinstance(found, LintReport):
         return _page(request, form, {"problem": found}, status=422)
     response = HttpResponse(
@@ -59,13 +60,14 @@ def check_corrected(request: PanelRequest) -> HttpResponse:
 
 
 def _answered(request: PanelRequest, form: CheckForm) -> HttpResponse:
-    found = _report(request, form)
+    known = known_models(person(request))
+    found = _report(form, known)
     if not isinstance(found, LintReport):
         return _page(request, form, {"problem": found}, status=422)
     text, settings = found.source.text, form.settings()
     context = {
         "answer": answer_of(found, settings),
-        "carried": carried(found.views, settings),
+        "carried": carried(_mended(found, settings, known).views, settings),
         "link": _link(request, text, settings),
         "masks": masked(text) != text,
     }
@@ -73,17 +75,25 @@ def _answered(request: PanelRequest, form: CheckForm) -> HttpResponse:
     return _page(request, shown, context)
 
 
+def _mended(
+    found: LintReport, settings: LintSettings, known: KnownModels
+) -> LintReport:
+    """The report of the corrected input, which a plan begins with."""
+    after = fixed_text(found.source, found.findings)
+    return found if after == found.source.text else lint(after, settings, known)
+
+
 def _link(request: PanelRequest, text: str, settings: LintSettings) -> str:
     query = link_query(text, settings)
     return request.build_absolute_uri(f"{reverse('check')}?{query}") if query else ""
 
 
-def _report(request: PanelRequest, form: CheckForm) -> LintReport | str:
+def _report(form: CheckForm, known: KnownModels) -> LintReport | str:
     """What the rules found, else the sentence that says what is wrong with the input."""
     if not form.is_valid():
         return " ".join(str(text) for texts in form.errors.values() for text in texts)
     try:
-        return lint(form.launch, form.settings(), known_models(person(request)))
+        return lint(form.launch, form.settings(), known)
     except PlanningError as error:
         return say_error(error)
 

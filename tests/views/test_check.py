@@ -137,6 +137,14 @@ def test_the_correction_is_shown_as_a_difference_and_downloaded(
     assert b"--disable-log-stats" not in response.content
 
 
+def test_an_input_that_starts_nothing_is_not_accepted(as_alice: Client) -> None:
+    """It is neither right nor wrong."""
+    page = parsed(as_alice.post("/check/", {"content": "echo hello"}))
+    verdict = one(page, ".verdict")
+    assert "Nothing to judge" in verdict.get_text()
+    assert "idle" in str(one(page, ".verdict .tone")["class"])
+
+
 def test_nothing_to_correct_cannot_be_read_either(as_alice: Client) -> None:
     response = as_alice.post("/check/corrected/", {"content": ""})
     assert response.status_code == 422
@@ -145,8 +153,10 @@ def test_nothing_to_correct_cannot_be_read_either(as_alice: Client) -> None:
 def test_the_wizard_opens_with_what_the_launch_says(
     as_alice: Client, catalog: None
 ) -> None:
+    """The launch as corrected: what was mended needs not be mended again in the wizard."""
+    launch = BROKEN.replace("--port", "--trust-remote-code --port")
     page = parsed(
-        as_alice.post("/check/", {"content": BROKEN, "platform": "ascend-a3"})
+        as_alice.post("/check/", {"content": launch, "platform": "ascend-a3"})
     )
     link = str(one(page, "section[aria-labelledby=h-carried] a.button")["href"])
     held = {key: values[0] for key, values in parse_qs(urlparse(link).query).items()}
@@ -156,9 +166,11 @@ def test_the_wizard_opens_with_what_the_launch_says(
     assert held["max_num_seqs"] == "16"
     assert (held["combined_tp"], held["combined_port"]) == ("8", "8100")
     assert held["extra_flags"] == "--enable-prefix-caching"
+    assert "as corrected" in one(page, ".carry h3").get_text()
     left = one(page, ".carry > div + div").get_text(" ", strip=True)
-    assert "--disable-log-stats" in left
-    assert "num_spec" in left
+    assert "--trust-remote-code" in left
+    assert "--disable-log-stats" not in left
+    assert "num_spec" not in left
     assert as_alice.get(link).status_code == 200
 
 

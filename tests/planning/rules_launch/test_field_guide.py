@@ -121,3 +121,10 @@ def test_blocks_that_start_no_drafting_server(
 )
 def test_pitfalls_are_recognised(launch: str, expected: str) -> None:
     assert expected in codes(judged(launch))
+
+
+def test_a_misspelt_count_is_one_fault_where_unknown_keys_are_refused() -> None:
+    """Versions that ignore such a key miss the count instead."""
+    launch = 'vllm serve M --speculative-config \'{"method":"mtp","num_speculative_token":3}\''
+    assert codes(judged(launch, "0.32.0")) == ["SPEC_KEY_UNKNOWN"]
+    assert "COUNT_MISSING" in codes(judged(launch, "0.11.0"))

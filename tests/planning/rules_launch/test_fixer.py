@@ -10,6 +10,9 @@ from deployments.planning.rules.launch.fixer import diff_of, fixed_text
 from tests.planning.rules_launch.judging import judged, on_ascend
 
 CONFIG = '{"method":"mtp","num_speculative_tokens":3}'
+COMPOSE = (
+    "services:\n  a:\n    image: x\n    command: vllm serve M\n    environment:\n      "
+)
 SOUND = f"vllm serve M --speculative-config '{CONFIG}'"
 
 
@@ -59,11 +62,30 @@ def test_json_that_shells_damaged_is_put_right(damaged: str) -> None:
         ),
         ("vllm serve M\n  --port 9\n", "vllm serve M \\\n  --port 9\n", None),
         ("vllm serve M \\ \n  --port 9", "vllm serve M \\\n  --port 9", None),
+        (
+            "vllm serve M --gpu-memory-utilization 92",
+            "vllm serve M --gpu-memory-utilization 0.92",
+            None,
+        ),
+        (
+            "vllm serve M --gpu-memory-utilization 1.3",
+            "vllm serve M --gpu-memory-utilization 1.3",
+            None,
+        ),
         ("vllm serve M \u2014port 9", "vllm serve M --port 9", None),
         (
             "export VLLM_ASCEND_EN1BLE_MLAPO=1\nvllm serve M",
             "export VLLM_ASCEND_ENABLE_MLAPO=1\nvllm serve M",
             None,
+        ),
+        *(
+            (f"{COMPOSE}{entry}", f"{COMPOSE}{entry.replace('EN1BLE', 'ENABLE')}", None)
+            for entry in (
+                'VLLM_ASCEND_EN1BLE_MLAPO: "1"',
+                "VLLM_ASCEND_EN1BLE_MLAPO: 1",
+                '"VLLM_ASCEND_EN1BLE_MLAPO": "1"',
+                "- VLLM_ASCEND_EN1BLE_MLAPO=1",
+            )
         ),
         (
             "vllm serve M --max-model-len=-q '--port 1'",

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from deployments.planning.methods import ASCEND_MAX_TOKENS_PER_STEP, FACTS, Method
 from deployments.planning.plan import Severity
 from deployments.planning.rules.launch import families
+from deployments.planning.rules.launch.keys import refused_spelling_of
 from deployments.planning.rules.launch.rule import Hit, LaunchRule, RuleCard, set_key
 from deployments.planning.rules.launch.view import LaunchView
 from deployments.planning.text import text
@@ -27,13 +28,15 @@ HIGHEST_SENSIBLE = {"mtp": 8, "draft_model": 10, "eagle": 10, "eagle3": 10, "ngr
     source=f"{RUN}; vllm#55323, #20375",
 )
 def missing(view: LaunchView) -> Iterator[Hit]:
-    """Fires on a config without a count, suffix and DSpark left out."""
+    """Fires on a config without a count, suffix and DSpark left out; a misspelt key that is refused says it itself."""
     speculation = view.speculation
     if speculation is None or speculation.implied or not view.launch.is_vllm:
         return
     if KEY in view.config or view.method in _OWN_COUNT or view.method is None:
         return
     if not view.config or "num_speculative_tokens_per_batch_size" in view.config:
+        return
+    if refused_spelling_of(view, KEY):
         return
     yield Hit(
         message=text(

@@ -72,17 +72,29 @@ def misspelt(view: LaunchView) -> Iterator[Hit]:
         near = near_variable(name)
         if near is None:
             continue
-        at = word.start - len(name) - 1
-        written = view.source.text[at : at + len(name)] if at >= 0 else ""
+        at = _name_before(view.source.text, name, word.start)
         yield Hit(
             message=text(
                 "{name} is no variable of the engine; {near} is.", name=name, near=near
             ),
             fix=text("Write {near}.", near=near),
             evidence=name,
-            start=at if written == name else word.start,
-            edits=(replace_text(at, at + len(name), near),) if written == name else (),
+            start=word.start if at is None else at,
+            edits=() if at is None else (replace_text(at, at + len(name), near),),
         )
+
+
+def _name_before(content: str, name: str, value: int) -> int | None:
+    """Where the name stands on its value's line: ``NAME=``, ``NAME: `` or ``"NAME": ``.
+
+    Where the value has no place of its own, the name's only place counts.
+    """
+    written = re.compile(rf"(?<!\w){re.escape(name)}(?=[\"']?\s*[:=])")
+    places = [one.start() for one in written.finditer(content)]
+    if value < 0:
+        return places[0] if len(places) == 1 else None
+    line = content.rfind("\n", 0, value) + 1
+    return max((one for one in places if line <= one <= value), default=None)
 
 
 def _may_be_meant(name: str) -> bool:

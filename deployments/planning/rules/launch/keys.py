@@ -109,7 +109,15 @@ def _refuses(profile: EngineProfile, key: str) -> bool:
     return not profile.knows_key(key) and profile.unknown_keys is UnknownKeys.ERROR
 
 
-def _unknown(view: LaunchView, key: str, severity: Severity) -> Hit:
+def refused_spelling_of(view: LaunchView, key: str) -> bool:
+    """Whether a key that the judged version refuses was meant to be this one."""
+    return any(
+        _severity(view, given) is Severity.ERROR and _meant(view, given) == key
+        for given in view.config
+    )
+
+
+def _meant(view: LaunchView, key: str) -> str | None:
     known = sorted(
         {name for one in view.engine.profiles for name in one.speculative_keys}
     )
@@ -117,7 +125,11 @@ def _unknown(view: LaunchView, key: str, severity: Severity) -> Hit:
         iter(difflib.get_close_matches(key.replace("-", "_"), known, n=1, cutoff=0.75)),
         None,
     )
-    near = near if near not in view.config else None
+    return near if near not in view.config else None
+
+
+def _unknown(view: LaunchView, key: str, severity: Severity) -> Hit:
+    near = _meant(view, key)
     having = [one.version for one in view.engine.profiles if one.knows_key(key)]
     edits: tuple[Edit, ...] = (drop_key(key),)
     if having:

@@ -22,6 +22,7 @@ from deployments.planning.text import listed, text
 
 MEMORY = "--gpu-memory-utilization"
 TIGHT = 0.96
+LOWEST_PERCENT = 10
 
 
 @RuleCard(
@@ -92,7 +93,7 @@ def memory(view: LaunchView) -> Iterator[Hit]:
             ),
             evidence=value,
             start=view.place(MEMORY),
-            edits=(set_flag(MEMORY, f"{share / 100:g}"),) if 1 < share <= 100 else (),
+            edits=_as_percent(share),
         )
     elif (
         share >= TIGHT
@@ -258,6 +259,13 @@ def benchmark_hits(
                 start=launch.start,
             ),
         )
+
+
+def _as_percent(share: float) -> tuple[Edit, ...]:
+    """The fraction, where somebody wrote per cent; 1.3 may mean anything."""
+    if LOWEST_PERCENT <= share <= 100:
+        return (set_flag(MEMORY, f"{share / 100:g}"),)
+    return ()
 
 
 def _as_command(source: ImportedInput, launch: Launch) -> tuple[Edit, ...]:
