@@ -7,6 +7,7 @@ from deployments.views import (
     acceptance,
     alarms,
     approvals,
+    before_after,
     benchmarks,
     calculator,
     catalog,
@@ -156,6 +157,16 @@ urlpatterns: list[URLPattern] = [
         name="deployment-acceptance",
     ),
     path("deployments/<uuid:pk>/serving/", serving.serving, name="deployment-serving"),
+    path(
+        "deployments/<uuid:pk>/serving/change/",
+        before_after.change,
+        name="deployment-change",
+    ),
+    path(
+        "deployments/<uuid:pk>/serving.csv",
+        serving.serving_file,
+        name="deployment-serving-file",
+    ),
     path(
         "deployments/<uuid:pk>/acceptance.json",
         acceptance.acceptance_data,

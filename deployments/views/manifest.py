@@ -77,6 +77,8 @@ MANIFEST: Mapping[str, Permission] = {
     "deployment-acceptance-data": _read,
     "deployment-acceptance-file": _read,
     "deployment-serving": _read,
+    "deployment-serving-file": _read,
+    "deployment-change": _read,
     "deployment-logs": _read,
     "deployment-logs-lines": _read,
     "deployment-logs-download": _read,

@@ -1,17 +1,21 @@
 """How a deployment serves: latencies, requests, cache, tokens."""
 
+import csv
 import uuid
-from datetime import UTC, datetime
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from deployments.forms.history import wanted_history
-from deployments.selectors.acceptance_range import LENGTHS_S, Range
+from deployments.selectors.acceptance_range import LENGTHS_S, OWN, Range
 from deployments.selectors.deployments import deployment_page
 from deployments.selectors.serving import ServingPage, serving_page
 from deployments.templatetags.figures import duration
@@ -19,6 +23,19 @@ from deployments.views.deployments import find, head
 from deployments.views.people import person
 
 TICKS = 4
+FIGURES = (
+    "first_median",
+    "first_high",
+    "output_median",
+    "output_high",
+    "running",
+    "waiting",
+    "cache",
+    "cache_most",
+    "tokens_s",
+    "requests_s",
+    "restarts",
+)
 
 
 @require_safe
@@ -33,16 +50,61 @@ def serving(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
         "serving": seen,
         "charts": _charts(seen),
         "ticks": _ticks(seen.range),
-        "ranges": [
-            (duration(length_s), f"{address}?range={key}", key == wanted.key)
-            for key, length_s in LENGTHS_S.items()
-        ],
+        "choices": _choices(seen.range, address),
         "problems": [
             (name, _problems().get(code, code), since)
             for name, code, since in seen.problems
         ],
     }
     return render(request, "deployments/serving.html", context)
+
+
+@require_safe
+def serving_file(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """The steps of the tab as comma-separated values; seconds and fractions, unknown is empty."""
+    page = deployment_page(person(request), find(request, pk))
+    wanted = wanted_history(request.GET.dict()).range
+    seen = serving_page(page.row, page.live, wanted)
+    response = HttpResponse(content_type="text/csv; charset=utf-8")
+    start = timezone.localtime(seen.range.start).strftime("%Y%m%d-%H%M")
+    name = f"{page.row.name}-serving-{start}.csv"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    csv.writer(response).writerows(_file_rows(seen))
+    return response
+
+
+def _file_rows(seen: ServingPage) -> Iterator[Sequence[object]]:
+    """The lines of a file, oldest first; times are ISO 8601 in the person's zone."""
+    yield ["from", "to", *FIGURES]
+    for step in seen.steps:
+        start = timezone.localtime(step.start)
+        values = [getattr(step, name) if step.seen else None for name in FIGURES]
+        yield [
+            start.isoformat(timespec="seconds"),
+            (start + timedelta(seconds=step.step_s)).isoformat(timespec="seconds"),
+            *("" if value is None else value for value in values),
+        ]
+
+
+def _choices(one: Range, address: str) -> dict[str, Any]:
+    """Every choice of the tab as an address, so that each can be a link and be shared."""
+    until = (
+        {"range": OWN, "from": one.start_s, "to": one.end_s}
+        if one.key == OWN
+        else {"range": one.key, "until": one.end_s}
+    )
+    here = urlencode(until)
+    return {
+        "ranges": [
+            (duration(length_s), f"{address}?range={key}", key == one.key)
+            for key, length_s in LENGTHS_S.items()
+        ],
+        "own": one.key == OWN,
+        "kept": (),
+        "here": f"{address}?{here}",
+        "file": f"{address.removesuffix('/')}.csv?{here}",
+        "zoom": f"{address}?range={OWN}",
+    }
 
 
 def _ticks(one: Range) -> list[tuple[str, str, datetime]]:

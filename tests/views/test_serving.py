@@ -1,5 +1,7 @@
 """The serving tab: percentiles from buckets, means over scrapes, unknown as no data."""
 
+import csv
+import io
 import time
 from typing import Any
 
@@ -17,7 +19,7 @@ from deployments.models import (
 )
 from deployments.templatetags.serving import latency
 from tests.factories import ReplicaFactory
-from tests.views.pages import queries_for, text_of
+from tests.views.pages import parsed, queries_for, text_of
 from tests.world import World
 
 pytestmark = pytest.mark.django_db
@@ -137,3 +139,34 @@ def test_latencies_are_read_in_milliseconds_up_to_ten_seconds() -> None:
         "12.50 s",
     ]
     assert latency(None) == "no data"
+
+
+def test_a_drawn_range_stands_in_the_address_and_in_the_file(
+    own: World, reader: Client, replica: Replica
+) -> None:
+    served(replica)
+    now_s = int(time.time())
+    answer = reader.get(page(own, f"?range=own&from={now_s - 1800}&to={now_s}"))
+    seen, choices = answer.context["serving"].range, answer.context["choices"]
+    assert (seen.key, seen.step_s) == ("own", 60)
+    assert choices["here"].endswith(f"?range=own&from={seen.start_s}&to={seen.end_s}")
+    zoom = parsed(answer).select_one("[data-zoom]")
+    assert zoom is not None
+    assert zoom["data-from"] == str(seen.start_s)
+    again = reader.get(choices["here"]).context["serving"].range
+    assert again == seen
+    file = reader.get(choices["file"])
+    rows = list(csv.DictReader(io.StringIO(file.text)))
+    assert "-serving-" in file["Content-Disposition"]
+    assert len(rows) == seen.steps
+    (full,) = (row for row in rows if row["running"])
+    assert (full["output_median"], full["tokens_s"]) == ("0.01", "100.0")
+    assert (full["cache"], full["requests_s"]) == ("0.25", "0.0")
+    assert {row["cache"] for row in rows} == {"", "0.25"}
+
+
+def test_the_file_is_its_teams_own(own: World, client: Client, reader: Client) -> None:
+    path = f"/deployments/{own.deployment.pk}/serving.csv"
+    assert client.get(path).status_code == 302
+    assert reader.post(path).status_code == 405
+    assert World("other").person(TeamRole.ADMIN).get(path).status_code == 404
