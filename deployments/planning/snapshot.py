@@ -56,7 +56,8 @@ class HostSnapshot:
     ``device_memory_bytes`` is the memory of one device. ``taken_devices`` and ``taken_ports`` are
     held by running containers or bookings. ``address`` is what other hosts and clients reach,
     ``interface`` the network interface that carries it. ``model_root`` is the directory on the host
-    that holds one directory per checkpoint, ``models`` what was read there.
+    that holds one directory per checkpoint, ``models`` what was read there. ``driver_version`` is
+    what a probe read, ``driver_compatible`` whether an Ascend driver fits its firmware.
     """
 
     name: str
@@ -72,17 +73,28 @@ class HostSnapshot:
     model_root: str | None = None
     images: tuple[ImageSnapshot, ...] = ()
     models: tuple[ModelSnapshot, ...] = ()
+    driver_version: str | None = None
+    driver_compatible: bool | None = None
 
     @property
     def digest(self) -> str:
         """Digest of the lasting decision inputs: a plan made from another one is stale.
 
         What others hold (devices, ports) is left out, since bookings and the preflight decide that
-        at the moment of acting; so are images, which the container itself names exactly, and model
-        directories: the preflight reads them again, and a plan holds the sizes that it used.
+        at the moment of acting; so are images, which the container itself names exactly, model
+        directories and drivers: the preflight reads them again, and a plan holds the sizes that it
+        used.
         """
         return _digest(
-            replace(self, taken_devices=(), taken_ports=(), images=(), models=())
+            replace(
+                self,
+                taken_devices=(),
+                taken_ports=(),
+                images=(),
+                models=(),
+                driver_version=None,
+                driver_compatible=None,
+            )
         )
 
 
@@ -90,8 +102,9 @@ class HostSnapshot:
 def _digest(lasting: HostSnapshot) -> str:
     document = to_document(lasting)
     if isinstance(document, dict):
-        # Digests of plans that were made before snapshots had it stay what they are.
-        del document["models"]
+        # Digests of plans that were made before snapshots had them stay what they are.
+        for name in ("models", "driver_version", "driver_compatible"):
+            del document[name]
     return digest_of(document)
 
 

@@ -10,6 +10,7 @@ from deployments.models import (
     Booking,
     Cluster,
     Host,
+    HostProbe,
     ModelDirectory,
     ModelDirectoryState,
     TargetModel,
@@ -69,7 +70,8 @@ def host_snapshots(
 
     Devices and ports booked by ``except_deployment`` (a name on the same cluster) count as free:
     its next release takes them over. Hosts that this request has just read itself are not read
-    again, only their devices, bookings and model directories.
+    again, only their devices, bookings and model directories, and their probes unless they came
+    with them.
     """
     held = Booking.objects.filter(released_at=None).select_related(
         "replica__release__deployment"
@@ -77,7 +79,11 @@ def host_snapshots(
     rows = (
         [_unread(host) for host in hosts]
         if just_read
-        else list(Host.objects.filter(pk__in=[host.pk for host in hosts]))
+        else list(
+            Host.objects.filter(pk__in=[host.pk for host in hosts]).select_related(
+                "probe"
+            )
+        )
     )
     rows.sort(key=lambda host: host.name)
     read = (
@@ -88,6 +94,7 @@ def host_snapshots(
     prefetch_related_objects(
         rows,
         "devices",
+        "probe",
         Prefetch("bookings", queryset=held),
         Prefetch("model_directories", queryset=read),
     )
@@ -117,6 +124,7 @@ def _snapshot(host: Host, except_deployment: str | None) -> HostSnapshot:
     observed = {int(port) for port in host.used_ports} - own_ports
     memory = {device.memory_bytes for device in devices}
     names = {device.name for device in devices if device.name}
+    probe: HostProbe | None = getattr(host, "probe", None)
     return HostSnapshot(
         name=host.name,
         platform=host.platform,
@@ -148,4 +156,6 @@ def _snapshot(host: Host, except_deployment: str | None) -> HostSnapshot:
             )
             for row in host.model_directories.all()
         ),
+        driver_version=(probe.driver_version or None) if probe else None,
+        driver_compatible=probe.compatible if probe else None,
     )

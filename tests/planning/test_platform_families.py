@@ -187,3 +187,27 @@ def test_plan_says_which_driver_the_image_needs() -> None:
     finding = next(one for one in made.findings if one.code == "DRIVER_NEEDED")
     assert "CANN 9.1.0" in finding.message
     assert "25.5.1" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("facts", "told"),
+    [
+        ({"driver_version": "25.5.1"}, None),
+        ({"driver_version": "25.0.rc1"}, "Driver 25.0.rc1 of a is too old"),
+        ({"driver_version": "25.3.0"}, "Driver 25.3.0 of a is older than Ascend HDK"),
+        (
+            {"driver_compatible": False},
+            "npu-smi says that driver and firmware of a do not",
+        ),
+        ({"driver_compatible": True}, "The image of 0.23.0 brings CANN 9.1.0"),
+    ],
+)
+def test_plan_compares_the_driver_that_a_probe_read(
+    facts: dict[str, Any], told: str | None
+) -> None:
+    host = replace(a3("a"), **facts)
+    made = plan(combined(FLASH, "a", engine="vllm-ascend==0.23.0"), host)
+    said = [one for one in made.findings if one.code == "DRIVER_NEEDED"]
+    assert [one.message[: len(told or "")] for one in said] == [told] * bool(told)
+    assert host.digest == a3("a").digest
+    assert made.can_submit

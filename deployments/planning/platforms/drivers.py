@@ -6,7 +6,7 @@ Sources: NVIDIA, CUDA minor version compatibility (CUDA 11.x from driver 450, 12
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -92,6 +92,13 @@ def judge_driver(driver: HostDriver, image: ImageStack) -> DriverVerdict | None:
             ),
         )
     return None
+
+
+def leaves_full_graphs(command: Sequence[str]) -> bool:
+    """Whether a command leaves the graph mode as it is, or asks for full graphs."""
+    words = " ".join(command)
+    chosen = "cudagraph_mode" in words and '"FULL' not in words
+    return "--enforce-eager" not in command and not chosen
 
 
 def cuda_of(image: ImageStack) -> tuple[int, int] | None:

@@ -52,7 +52,7 @@ _TABLE: dict[str, tuple[str, tuple[Severity, ...]]] = {
     "NO_KV_CONNECTOR": ("disaggregation", (ERROR,)),
     "ENGINE_TOO_OLD": ("other", (ERROR,)),
     "IMAGE_NOT_PUBLISHED": ("broken-image", (WARNING,)),
-    "DRIVER_NEEDED": ("ascend-version", (INFO,)),
+    "DRIVER_NEEDED": ("ascend-version", (WARNING, INFO)),
     "PLATFORM_NOT_DOCUMENTED": ("other", (WARNING,)),
     "LENGTH_NEEDED": ("token-budget", (ERROR,)),
     "PRACTICE_IMAGE": ("control-panel", (INFO,)),

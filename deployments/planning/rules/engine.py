@@ -4,13 +4,23 @@ from collections.abc import Iterator
 
 from deployments.planning.context import PlanContext
 from deployments.planning.engines.profile import VLLM_ASCEND
-from deployments.planning.plan import Finding, Severity
+from deployments.planning.plan import Finding, Role, Severity
 from deployments.planning.platforms.ascend import DRIVERS
-from deployments.planning.text import text
+from deployments.planning.platforms.drivers import (
+    DriverState,
+    DriverVerdict,
+    HostDriver,
+    ImageStack,
+    judge_driver,
+    leaves_full_graphs,
+)
+from deployments.planning.snapshot import HostSnapshot
+from deployments.planning.text import NOTHING, text
 from deployments.planning.versions import parse_version
 
 GRAPHS_BY_DEFAULT = (0, 21, 0)
 """FULL_AND_PIECEWISE is the default from this vLLM release on (vllm-ascend v0.21.0rc1)."""
+DRIVER_SOURCE = "vllm-ascend v0.23.0, versioning policy and release notes"
 
 
 def engine_rules(context: PlanContext) -> Iterator[Finding]:
@@ -80,8 +90,24 @@ def _image(context: PlanContext) -> Iterator[Finding]:
 
 def _driver(context: PlanContext) -> Iterator[Finding]:
     profile = context.profile
+    if profile.engine != VLLM_ASCEND:
+        return
+    judged = [(host, _verdict(context, host)) for host in context.hosts]
+    for host, verdict in judged:
+        if verdict.state in {DriverState.TOO_OLD, DriverState.SLOW}:
+            yield Finding(
+                code="DRIVER_NEEDED",
+                category="ascend-version",
+                severity=Severity.WARNING,
+                message=verdict.sentence,
+                fix=verdict.fix,
+                source=DRIVER_SOURCE,
+                evidence=host.name,
+            )
     toolkit = DRIVERS.get(profile.version)
-    if profile.engine != VLLM_ASCEND or toolkit is None:
+    if toolkit is None or all(
+        verdict.state is not DriverState.UNKNOWN for _host, verdict in judged
+    ):
         return
     graphs = profile.vllm.release >= GRAPHS_BY_DEFAULT
     yield Finding(
@@ -101,8 +127,34 @@ def _driver(context: PlanContext) -> Iterator[Finding]:
             toolkit=toolkit,
         ),
         fix=text("Compare with what npu-smi info shows on the host."),
-        source="vllm-ascend v0.23.0, versioning policy and release notes",
+        source=DRIVER_SOURCE,
     )
+
+
+def _verdict(context: PlanContext, host: HostSnapshot) -> DriverVerdict:
+    """Compare the driver that a probe saw with the image; what the image itself says comes later."""
+    containers = [
+        replica.container
+        for replica in context.replicas
+        if replica.host == host.name and replica.role is not Role.ROUTER
+    ]
+    found = judge_driver(
+        HostDriver(
+            host=host.name,
+            platform=host.platform,
+            version=host.driver_version,
+            compatible=host.driver_compatible,
+        ),
+        ImageStack(
+            reference=containers[0].image.reference if containers else "",
+            engine=context.profile.engine,
+            # Which CANN an image of one's own holds is not known before it is looked into.
+            engine_version="" if context.spec.image else context.profile.version,
+            environment={},
+            full_graphs=any(leaves_full_graphs(one.command) for one in containers),
+        ),
+    )
+    return found or DriverVerdict(state=DriverState.UNKNOWN, sentence=NOTHING)
 
 
 def _kin(context: PlanContext) -> Iterator[Finding]:

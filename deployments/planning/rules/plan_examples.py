@@ -26,8 +26,8 @@ FILE = "plan_examples.yaml"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanSample:
-    """A spec, and what stands around it: ``taken_ports``, ``taken_devices``, ``images`` of every
-    host, ``model_roots`` of the cluster, ``catalog`` facts of the model, ``cut_off`` model
+    """A spec, and what stands around it: ``taken_ports``, ``taken_devices``, ``images``, ``driver``
+    of every host, ``model_roots`` of the cluster, ``catalog`` facts of the model, ``cut_off`` model
     directories of every host, and ``registered`` for hosts that the panel deploys to."""
 
     spec: Mapping[str, Json]
@@ -78,8 +78,10 @@ class PlanSample:
             ImageSnapshot(reference=one, image_id="sha256:1", digest="sha256:2")
             for one in _words(self.around.get("images"))
         )
+        driver = self.around.get("driver")
         return replace(
             host,
+            driver_version=driver if isinstance(driver, str) else None,
             taken_ports=_numbers(self.around.get("taken_ports")),
             taken_devices=_numbers(self.around.get("taken_devices")),
             images=images,
