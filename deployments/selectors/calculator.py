@@ -155,14 +155,14 @@ def _notes(inquiry: Inquiry, found: Calculation) -> Iterator[str]:
     if speed is None:
         return
     yield from (say(one) for one in speed.warnings)
-    band = speed.band
-    yield _(
-        "The band holds nine of ten measurements of %(rows)s published rows: %(ninety)s %% to each side, half of them within %(median)s %%."
-    ) % {
-        "rows": band.rows,
-        "ninety": round(100 * band.ninety),
-        "median": round(100 * band.median),
-    }
+    if any(one.low is not None for one in speed.curve):
+        yield _(
+            "The band holds nine of ten measurements of %(rows)s published rows: %(ninety)s %% to each side, half of them within %(median)s %%."
+        ) % {
+            "rows": speed.band.rows,
+            "ninety": round(100 * speed.band.ninety),
+            "median": round(100 * speed.band.median),
+        }
     if inquiry.device is not None:
         device = find_accelerator(inquiry.device)
         yield _("Figures of %(device)s: %(source)s.") % {

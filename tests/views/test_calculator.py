@@ -93,6 +93,30 @@ def test_htmx_gets_the_answer_the_lists_and_the_address(as_alice: Client) -> Non
     assert text_of(as_alice.get(address), ".facts") == text_of(answer, ".facts")
 
 
+@pytest.mark.parametrize(
+    ("asked", "said", "kept_back"),
+    [
+        (
+            "model=Qwen/Qwen3-8B&platform=nvidia&device=H100&devices=1&method=eagle3",
+            "The band holds nine of ten",
+            "no band: nothing like it is measured",
+        ),
+        (
+            "model=deepseek-ai/DeepSeek-V3.2&platform=ascend-a3&device=910C+die&devices=16&method=mtp",
+            "no band: nothing like it is measured",
+            "The band holds nine of ten",
+        ),
+    ],
+)
+def test_a_band_is_explained_where_one_is_drawn(
+    as_alice: Client, asked: str, said: str, kept_back: str
+) -> None:
+    """Where nothing like the case is measured, there is none."""
+    page = text_of(as_alice.get(f"/calculator/?{asked}"))
+    assert said in page
+    assert kept_back not in page
+
+
 def test_the_curve_is_a_file(as_alice: Client) -> None:
     answer = as_alice.get(f"/calculator/curve.csv?{DEEPSEEK}&method=mtp&tokens=2")
 
