@@ -1,7 +1,8 @@
 """Acceptance history of a deployment: sums of what was stored, and nothing that is not in it."""
 
+import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -13,8 +14,8 @@ from deployments.selectors.acceptance_events import (
     Marker,
     Stretch,
     live_times,
-    lost_and_seen,
     markers_of,
+    reading_of,
     releases_until,
 )
 from deployments.selectors.acceptance_parts import Part, parts_of
@@ -100,7 +101,7 @@ class History:
 
     ``totals`` are the sums of the range without prefill replicas, which decode one token a request;
     ``judged`` are those of the live release, which the advice is about; ``earlier`` are releases
-    that one may compare with, newest first.
+    that one may compare with, newest first; ``read`` is when the log of each replica was last read.
     """
 
     range: Range
@@ -118,6 +119,7 @@ class History:
     markers: tuple[Marker, ...]
     earlier: tuple[Release, ...]
     log_gaps: tuple[Lost, ...]
+    read: Mapping[uuid.UUID, datetime]
     advice: Advice
     against: Against | None
 
@@ -156,12 +158,12 @@ def history(deployment: Deployment, live: Release | None, wanted: Wanted) -> His
     drafting = [part for part in parts if part.role != Role.PREFILL]
     shown = _only(drafting, wanted.only)
     now_live = [part for part in shown if live and part.release == live.number]
-    lost, seen = lost_and_seen(deployment, one)
+    reading = reading_of(deployment, one)
     judged = _sum(now_live)
     return History(
         range=one,
         only=wanted.only,
-        steps=_steps(shown, one, seen, live_times(releases, one)),
+        steps=_steps(shown, one, reading.seen, live_times(releases, one)),
         totals=_sum(shown),
         windows=sum(part.windows for part in shown),
         judged=judged,
@@ -173,7 +175,8 @@ def history(deployment: Deployment, live: Release | None, wanted: Wanted) -> His
         baseline=_baseline(_only(base, wanted.only), live),
         markers=markers_of(releases, one),
         earlier=tuple(releases[::-1][:SHOWN_RELEASES]),
-        log_gaps=lost,
+        log_gaps=reading.lost,
+        read=reading.read,
         advice=advise(
             live.plan.method if live else None,
             live.plan.num_speculative_tokens if live else None,

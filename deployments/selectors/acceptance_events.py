@@ -1,6 +1,7 @@
 """What explains a course of acceptance: releases and changed settings, lost lines, what was running."""
 
-from collections.abc import Iterable
+import uuid
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -12,7 +13,7 @@ from django.db.models import (
     Value,
 )
 
-from deployments.models import Deployment, LogCursor, LogGap, Release
+from deployments.models import Deployment, LogCursor, LogGap, Release, Replica
 from deployments.planning.plan import Role
 from deployments.selectors.acceptance_range import NANOSECONDS, Range
 
@@ -50,6 +51,40 @@ class Stretch:
 
     from_ns: int
     to_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unread:
+    """A replica whose log is not being read; ``since`` is ``None`` where it never was in the range."""
+
+    replica: Replica
+    since: datetime | None
+
+    @property
+    def name(self) -> str:
+        """Like ``decode-0``."""
+        return f"{self.replica.role}-{self.replica.rank}"
+
+
+def unread_replicas(
+    live: Release,
+    replicas: Iterable[Replica],
+    read: Mapping[uuid.UUID, datetime],
+    edge: datetime,
+) -> tuple[Unread, ...]:
+    """The replicas of what is live that draft and whose logs were last ``read`` before ``edge``.
+
+    None where not one is read: that is no part that is missing but everything.
+    """
+    if live.live_at is None or live.live_at >= edge:
+        return ()
+    found = [
+        Unread(replica=one, since=read.get(one.pk))
+        for one in replicas
+        if one.role not in WITHOUT_DRAFTS
+    ]
+    late = tuple(one for one in found if one.since is None or one.since < edge)
+    return late if len(late) < len(found) else ()
 
 
 def releases_until(deployment: Deployment, end: datetime) -> list[Release]:
@@ -91,9 +126,16 @@ def _setting(release: Release) -> tuple[str, int | None]:
     return release.plan.method, release.plan.num_speculative_tokens
 
 
-def lost_and_seen(
-    deployment: Deployment, one: Range
-) -> tuple[tuple[Lost, ...], tuple[Stretch, ...]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How the logs of a range were read: what was lost, when any was, and each replica's last time."""
+
+    lost: tuple[Lost, ...]
+    seen: tuple[Stretch, ...]
+    read: Mapping[uuid.UUID, datetime]
+
+
+def reading_of(deployment: Deployment, one: Range) -> Reading:
     """Lost lines in the range, and when replicas that draft ran and were read; one query."""
     lost = LogGap.objects.filter(
         replica__release__deployment=deployment,
@@ -106,6 +148,7 @@ def lost_and_seen(
         "reason",
         Value(None, output_field=DateTimeField()),
         Value(value=False, output_field=BooleanField()),
+        "replica",
     )
     runs = (
         LogCursor.objects.filter(
@@ -119,21 +162,23 @@ def lost_and_seen(
             "run_started_at",
             "read_at",
             "finished",
+            "replica",
         )
     )
     gaps: list[Lost] = []
     seen: set[tuple[int, int]] = set()
-    for kind, from_ns, to_ns, words, read_at, finished in lost.order_by().union(
-        runs.order_by(), all=True
-    ):
+    read: dict[uuid.UUID, datetime] = {}
+    rows = lost.order_by().union(runs.order_by(), all=True)
+    for kind, from_ns, to_ns, words, read_at, finished, replica in rows:
         if kind == GAP:
             gaps.append(Lost(from_ns=from_ns, to_ns=to_ns, reason=words))
             continue
+        read[replica] = max(read.get(replica, read_at), read_at)
         read_ns = round(read_at.timestamp() * NANOSECONDS)
         seen.add((_started_ns(words), to_ns if finished and to_ns else read_ns))
     gaps.sort(key=lambda gap: gap.from_ns)
     stretches = (Stretch(from_ns=a, to_ns=b) for a, b in sorted(seen) if a < b)
-    return tuple(gaps), tuple(stretches)
+    return Reading(lost=tuple(gaps), seen=tuple(stretches), read=read)
 
 
 def _started_ns(text: str) -> int:

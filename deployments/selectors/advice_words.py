@@ -1,28 +1,11 @@
-"""The advice in words: its verdicts, and its sentences in the person's language."""
+"""The sentences of the advice in the person's language."""
 
 from django.utils.formats import number_format
-from django.utils.functional import Promise
 from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
 
 from deployments.planning.text import Text
 from deployments.selectors.texts import say
-from deployments.telemetry.advice import Statement, Verdict
-
-TONES = {
-    Verdict.HEALTHY: "good",
-    Verdict.NORMAL: "good",
-    Verdict.LOW: "attention",
-    Verdict.NOT_COMPARABLE: "idle",
-    Verdict.NO_DATA: "idle",
-}
-VERDICTS: dict[Verdict, Promise] = {
-    Verdict.HEALTHY: _("Healthy"),
-    Verdict.NORMAL: _("Normal"),
-    Verdict.LOW: _("Low"),
-    Verdict.NOT_COMPARABLE: _("Not comparable"),
-    Verdict.NO_DATA: _("No data"),
-}
+from deployments.telemetry.advice import Statement
 
 
 def sentence(statement: Statement) -> str:

@@ -32,7 +32,7 @@ from deployments.selectors.releases import (
     planned_replica,
     readable_plan,
 )
-from deployments.selectors.standings import silent_since
+from deployments.selectors.standings import NOT_SPECULATING, silent_since
 
 ENDPOINT_ROLES = (Role.ROUTER, Role.COMBINED)
 
@@ -87,6 +87,11 @@ class DeploymentPage:
         """The newest release while it changes what runs."""
         newest = self.newest
         return newest if newest and newest.state in CHANGING_STATES else None
+
+    @property
+    def speculates(self) -> bool:
+        """Whether what is shown drafts at all."""
+        return self.shown is not None and self.shown.plan.method not in NOT_SPECULATING
 
     @property
     def silent_since(self) -> datetime | None:

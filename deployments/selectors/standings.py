@@ -213,6 +213,15 @@ def silent_since(deployment: Deployment, live: Release | None) -> datetime | Non
     return heard if heard < stale_edge() else None
 
 
+def heard_at(deployment: Deployment, live: Release | None) -> datetime | None:
+    """When what is live was last heard of; ``None`` where nothing is live or nothing came yet."""
+    standing = getattr(deployment, "standing", None)
+    if live is None or live.live_at is None or standing is None:
+        return None
+    heard: datetime | None = standing.heard_at
+    return heard if heard and heard >= live.live_at else None
+
+
 def stale_edge() -> datetime:
     """What was last heard of before this time is stale."""
     return timezone.now() - timedelta(seconds=settings.STALE_AFTER_SECONDS)

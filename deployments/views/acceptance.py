@@ -1,8 +1,11 @@
 """The acceptance history of a deployment: the page, its chart's numbers, and a file of them."""
 
 import csv
+import hashlib
 import uuid
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -12,46 +15,58 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
 
 from deployments.forms.history import wanted_history
 from deployments.models import Alarm
 from deployments.selectors.acceptance import Against, History, history
-from deployments.selectors.acceptance_range import LENGTHS_S, OWN
-from deployments.selectors.advice_words import TONES, VERDICTS, sentence
+from deployments.selectors.acceptance_events import Unread, unread_replicas
+from deployments.selectors.acceptance_range import DEFAULT, LENGTHS_S, OWN
+from deployments.selectors.advice_words import sentence
 from deployments.selectors.alarms import alarms_of
 from deployments.selectors.deployments import DeploymentPage, deployment_page
+from deployments.selectors.standings import heard_at, stale_edge
 from deployments.telemetry.advice import Advice
 from deployments.templatetags.figures import duration
 from deployments.views.acceptance_numbers import file_rows, numbers
 from deployments.views.deployments import find, head, wizard_address
-from deployments.views.people import person
+from deployments.views.people import PanelRequest, person
 
 
 @require_safe
-def acceptance(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    """What was accepted over the range, as sentence, chart, bars and table."""
+@vary_on_headers("HX-Request")
+def acceptance(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
+    """What was accepted over the range, as sentence, chart, bars and table.
+
+    An htmx request gets what renews itself, or 204 where nothing differs from the stamp that the page has.
+    """
     page, seen = _read(request, pk)
-    advice = seen.advice
     alarms = alarms_of(page.row, seen.range.start, seen.range.end)
-    address = reverse("deployment-acceptance", args=[page.row.pk])
+    marked = _marked(alarms, seen)
+    # Of a range that ended before, everything is known.
+    silent = bool(page.silent_since and page.silent_since < seen.range.end)
+    fresh = _freshness(page, seen, silent=silent, slides=_slides(request, seen))
+    stamp = _stamp(page, seen, marked, fresh)
+    if request.htmx and request.GET.get("v") == stamp:
+        return HttpResponse(status=204)
     context = {
         **head(page, "acceptance", alarms),
         "history": seen,
-        "marked": _marked(alarms, seen),
-        # Of a range that ended before, everything is known.
-        "silent": bool(page.silent_since and page.silent_since < seen.range.end),
-        "choices": _choices(seen, address),
-        "tone": TONES[advice.verdict],
-        "verdict": VERDICTS[advice.verdict],
-        "sentences": _sentences(advice)
+        "marked": marked,
+        "silent": silent,
+        "fresh": fresh,
+        "stamp": stamp,
+        "choices": _choices(page, seen, slides=fresh.slides),
+        "sentences": _sentences(seen.advice)
         if page.live
         else [_("Nothing runs now, so nothing is judged.")],
-        "prepare": wizard_address(page, advice.suggested_num_speculative_tokens)
-        if advice.suggested_num_speculative_tokens
+        "prepare": wizard_address(page, seen.advice.suggested_num_speculative_tokens)
+        if seen.advice.suggested_num_speculative_tokens
         else "",
         "compared": _compared(seen, seen.against) if seen.against else (),
     }
-    return render(request, "deployments/acceptance.html", context)
+    name = "deployments/acceptance.html" + ("#live" if request.htmx else "")
+    return render(request, name, context)
 
 
 @require_safe
@@ -79,6 +94,55 @@ def _read(request: HttpRequest, pk: uuid.UUID) -> tuple[DeploymentPage, History]
     return page, history(page.row, page.live, wanted_history(request.GET.dict()))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Freshness:
+    """How old the figures are: ``slides`` with the time, or ends; ``unread`` replicas lack in them."""
+
+    heard_at: datetime | None
+    slides: bool
+    renews: bool
+    unread: tuple[Unread, ...]
+
+
+def _slides(request: HttpRequest, seen: History) -> bool:
+    """Whether the range ends now, whenever that is, and not at a time that the address names."""
+    return seen.range.key != OWN and not request.GET.get("until")
+
+
+def _freshness(
+    page: DeploymentPage, seen: History, *, silent: bool, slides: bool
+) -> Freshness:
+    live = page.live
+    unread: tuple[Unread, ...] = ()
+    if live and slides and page.speculates and not silent:
+        unread = unread_replicas(live, page.replicas, seen.read, stale_edge())
+    return Freshness(
+        heard_at=heard_at(page.row, live),
+        slides=slides,
+        renews=slides and bool(live or page.moving),
+        unread=unread,
+    )
+
+
+def _stamp(
+    page: DeploymentPage, seen: History, marked: Sequence[Alarm], fresh: Freshness
+) -> str:
+    """Everything that can change under a page that is open."""
+    facts = (
+        seen.range,
+        seen.totals,
+        seen.judged,
+        [(step.counts, step.state) for step in seen.steps],
+        seen.log_gaps,
+        [(row.pk, row.closed_at) for row in marked],
+        page.live and page.live.pk,
+        page.silent_since,
+        fresh.heard_at,
+        [one.name for one in fresh.unread],
+    )
+    return hashlib.sha256(repr(facts).encode()).hexdigest()[:16]
+
+
 def _sentences(advice: Advice) -> list[str]:
     """What the advice says; the arithmetic in words only where no table has it."""
     return [
@@ -93,16 +157,21 @@ def _marked(alarms: Sequence[Alarm], seen: History) -> list[Alarm]:
     return [row for row in alarms if row.began_at < seen.range.end]
 
 
-def _choices(seen: History, address: str) -> dict[str, Any]:
-    """Every choice of the page as an address, so that each can be a link and be shared."""
+def _choices(page: DeploymentPage, seen: History, *, slides: bool) -> dict[str, Any]:
+    """Every choice of the page as an address, so that each can be a link and be shared.
+
+    A range that slides goes on sliding; the numbers of the chart and the file are those of the page.
+    """
+    address = reverse("deployment-acceptance", args=[page.row.pk])
     here = _query(seen)
+    kept = {k: v for k, v in here.items() if k != "until"} if slides else here
     fixed = {
         **{key: value for key, value in here.items() if key in {"only", "against"}},
         **{key: value for key, value in here.items() if key.startswith("against_")},
     }
 
     def link(**changes: str) -> str:
-        query = {**here, **changes}
+        query = {**kept, **changes}
         return f"{address}?{urlencode({k: v for k, v in query.items() if v})}"
 
     ranges = [
@@ -132,6 +201,7 @@ def _choices(seen: History, address: str) -> dict[str, Any]:
         ),
     ]
     files = address.removesuffix("/")
+    newest = DEFAULT if seen.range.key == OWN else seen.range.key
     return {
         "ranges": ranges,
         "whole": link(only=""),
@@ -139,6 +209,8 @@ def _choices(seen: History, address: str) -> dict[str, Any]:
         if len(replicas) > 2
         else [],
         "comparisons": [(key, *rest, key == against) for key, *rest in comparisons],
+        "live": link(),
+        "newest": f"{address}?{urlencode({**fixed, 'range': newest})}",
         "alone": link(against="", against_from="", against_to=""),
         "kept": fixed.items(),
         "own": seen.range.key == OWN,

@@ -203,16 +203,37 @@
     draw(figure, history);
   }
 
-  async function start(figure) {
+  /** What the figures around the chart are of; it changes when they are renewed. */
+  const stampOf = (figure) => figure.closest("[data-stamp]")?.dataset.stamp;
+
+  async function read(figure) {
     const answer = await fetch(figure.dataset.chart, { headers: { Accept: "application/json" } });
     if (!answer.ok) throw new Error(String(answer.status));
-    const history = await answer.json();
+    return answer.json();
+  }
+
+  async function start(figure) {
+    let drawn = stampOf(figure);
+    let history = await read(figure);
     draw(figure, history);
     new ResizeObserver(() => {
       for (const plot of plots) plot.setSize({ width: figure.clientWidth, height: plot.height });
     }).observe(figure);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => redraw(figure, history));
     new MutationObserver(() => redraw(figure, history)).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+
+    /** Draw what is newer, but not under a pointer that somebody reads or drags with. */
+    async function renew() {
+      const stamp = stampOf(figure);
+      if (stamp === drawn || figure.matches(":hover")) return;
+      drawn = stamp;
+      history = await read(figure);
+      redraw(figure, history);
+    }
+    // What could not be read now is asked for again with the next answer.
+    const renewed = () => renew().catch(() => { drawn = ""; });
+    document.addEventListener("htmx:after:swap", renewed);
+    figure.addEventListener("pointerleave", renewed);
   }
 
   document.addEventListener("DOMContentLoaded", () => {

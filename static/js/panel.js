@@ -141,6 +141,13 @@
     if (document.querySelector("#connection.lost:not([hidden])")) say("back");
   }
 
+  // Nobody looks at a hidden tab; it asks at once when somebody does again.
+  document.addEventListener("every", (event) => { if (document.hidden) event.stopPropagation(); }, true);
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) return;
+    for (const region of document.querySelectorAll('[hx-trigger^="every"]')) region.dispatchEvent(new Event("every"));
+  });
+
   document.addEventListener("htmx:response:error", (event) => {
     const status = event.detail.ctx?.response?.status ?? 500;
     if (updatesItself(source(event)) && status >= 500) lost(source(event));

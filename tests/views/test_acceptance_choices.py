@@ -2,6 +2,7 @@
 
 import csv
 import io
+import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -13,6 +14,7 @@ from django.utils import timezone
 from deployments.models import (
     AcceptanceStanding,
     Cluster,
+    LogCursor,
     Release,
     ReleaseState,
     Replica,
@@ -27,7 +29,7 @@ from tests.factories import (
     ReplicaFactory,
 )
 from tests.views.page_parts import attribute, words
-from tests.views.pages import parsed, queries_for
+from tests.views.pages import HTMX, parsed, queries_for
 
 SECOND = 10**9
 NOW = 1_795_800_000
@@ -311,3 +313,55 @@ def test_queries_do_not_grow_with_choices(
     path = f"/deployments/{release.deployment_id}/acceptance/"
     query = f"?range=30d&until={NOW}&against=week&only=decode"
     assert queries_for(as_alice, f"{path}{query}") <= 12
+
+
+def test_a_page_of_now_renews_itself_and_one_of_a_fixed_time_does_not(
+    as_alice: Client, release: Release, replica: Replica
+) -> None:
+    path = f"/deployments/{release.deployment_id}/"
+    region = f"#acceptance-{release.deployment_id}"
+    page = parsed(as_alice.get(f"{path}?range=1h&only=decode"))
+    assert attribute(page, region, "hx-trigger") == "every 15s"
+    assert "Newest data" in words(page, region)
+    again = attribute(page, region, "hx-get")
+    assert "until" not in again
+    assert "range=1h&only=decode&v=" in again
+    fixed = page_of(as_alice, release, f"range=1h&until={NOW}")
+    assert fixed.select("[hx-trigger^=every]") == []
+    assert attribute(fixed, f"{region} .source a[href*=range]", "href").endswith(
+        "?range=1h"
+    )
+    Release.objects.update(state=ReleaseState.STOPPED)
+    assert parsed(as_alice.get(path)).select("[hx-trigger^=every]") == []
+
+
+def test_a_poll_gets_what_renews_itself_only_when_something_differs(
+    as_alice: Client, release: Release, replica: Replica
+) -> None:
+    path = f"/deployments/{release.deployment_id}/acceptance/?range=30d"
+    region = f"#acceptance-{release.deployment_id}"
+    again = attribute(parsed(as_alice.get(path)), region, "hx-get")
+    assert as_alice.get(again, headers=HTMX).status_code == 204
+    AcceptanceSampleFactory.create(replica=replica, timestamp_ns=time.time_ns())
+    answer = as_alice.get(again, headers=HTMX)
+    assert "HX-Request" in answer.headers["Vary"]
+    body = parsed(answer).body
+    assert body is not None
+    assert [one.get("id") for one in body.find_all(recursive=False)] == [region[1:]]
+    assert attribute(body, region, "data-stamp") not in again
+
+
+def test_a_replica_that_is_not_read_is_named_over_the_figures(
+    as_alice: Client, release: Release, replica: Replica
+) -> None:
+    """The others are heard of, so the deployment is not silent."""
+    other = ReplicaFactory.create(release=release, role=Role.DECODE, rank=1)
+    LogCursorFactory.create(replica=replica, read_at=timezone.now())
+    long_ago = timezone.now() - timedelta(hours=2)
+    LogCursorFactory.create(replica=other, read_at=long_ago)
+    path = f"/deployments/{release.deployment_id}/"
+    said = [one.text for one in parsed(as_alice.get(path)).select(".silence li")]
+    assert len(said) == 1
+    assert said[0].startswith(f"decode-1, {other.host.name}, since")
+    LogCursor.objects.filter(replica=other).update(read_at=timezone.now())
+    assert parsed(as_alice.get(path)).select(".silence") == []

@@ -175,7 +175,7 @@ def test_without_samples_everything_is_no_data(
     page = page_of(as_alice, release)
     assert words(page, ".figures div:nth-of-type(1) .num") == "no data"
     assert words(page, ".figures div:nth-of-type(2) .num") == "no data"
-    assert "No data" in words(page, ".verdict")
+    assert "No traffic" in words(page, ".verdict")
     assert page.select(".bars") == []
 
 
