@@ -16,6 +16,7 @@ from deployments.models import (
     AcceptanceStanding,
     Alarm,
     AlarmEnd,
+    AuditAction,
     CounterCursor,
     HourRollup,
     LogGap,
@@ -30,6 +31,7 @@ from deployments.models import (
 from deployments.planning.plan import Role
 from deployments.selectors.access import has_role
 from deployments.selectors.standings import NOT_SPECULATING, stale_edge
+from deployments.services.audit import record
 from deployments.services.errors import ConflictError, NotAllowedError
 from deployments.services.standings import BASE_DAYS, WITHOUT_DRAFTS, counts_of
 from deployments.telemetry.acceptance_history import NOTHING, Counts
@@ -349,6 +351,8 @@ def acknowledge_alarm(user: User, alarm: Alarm, note: str) -> None:
             _("The note has %(length)s characters; at most %(most)s are kept.")
             % {"length": len(note), "most": LONGEST_NOTE}
         )
-    Alarm.objects.filter(pk=alarm.pk).update(
-        acknowledged_by=user, acknowledged_at=timezone.now(), note=note
-    )
+    with transaction.atomic():
+        Alarm.objects.filter(pk=alarm.pk).update(
+            acknowledged_by=user, acknowledged_at=timezone.now(), note=note
+        )
+        record(AuditAction.ALARM_ACKNOWLEDGED, user, alarm, reason=note)

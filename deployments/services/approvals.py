@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from deployments.models import (
     Approval,
     ApprovalRequest,
+    AuditAction,
     Decision,
     RequestState,
     TeamRole,
@@ -27,11 +28,17 @@ from deployments.selectors.votes import (
     vote_counts,
 )
 from deployments.services.access import require_role
+from deployments.services.audit import record
 from deployments.services.errors import (
     ConflictError,
     NotAllowedError,
     NotApprovedError,
 )
+
+DECIDED = {
+    Decision.APPROVE: AuditAction.REQUEST_APPROVED,
+    Decision.REJECT: AuditAction.REQUEST_REJECTED,
+}
 
 
 def decide(
@@ -81,6 +88,8 @@ def decide(
                 _prove_open(request)
             else:
                 _close(request, decision)
+            told = {"digest": shown_digest, "policy_version": request.policy_version}
+            record(DECIDED[decision], user, request, after=told, reason=comment)
     except IntegrityError as error:
         raise ConflictError(_("You have already decided on this request.")) from error
     request.refresh_from_db()
@@ -95,11 +104,13 @@ def withdraw(user: User, request: ApprovalRequest) -> None:
         ConflictError: the request is neither open nor approved.
     """
     require_role(user, team_of(request), TeamRole.OPERATOR)
-    changed = _live(request).update(
-        state=RequestState.WITHDRAWN, decided_at=timezone.now()
-    )
-    if changed != 1:
-        raise ConflictError(_("This request has already ended."))
+    with transaction.atomic():
+        changed = _live(request).update(
+            state=RequestState.WITHDRAWN, decided_at=timezone.now()
+        )
+        if changed != 1:
+            raise ConflictError(_("This request has already ended."))
+        record(AuditAction.REQUEST_WITHDRAWN, user, request)
 
 
 def expire_requests() -> int:

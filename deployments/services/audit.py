@@ -56,7 +56,6 @@ class Told(TypedDict, total=False):
     before: Mapping[str, object]
     after: Mapping[str, object]
     reason: str
-    actor_name: str
 
 
 def record(
@@ -68,8 +67,7 @@ def record(
     """Add an entry at the end of the chain; the last statement of the transaction that it tells of.
 
     Writers take turns from here until they commit, so nothing slow may follow. Of ``before`` and
-    ``after`` only what differs is kept; secrets must not be in them. ``actor_name`` is for those
-    who are no known person.
+    ``after`` only what differs is kept; secrets must not be in them.
 
     Raises:
         KeyError: ``on`` is a row of a kind that no entry is about.
@@ -87,7 +85,7 @@ def record(
             at=at,
             actor=actor,
             actor_name=_words(
-                str(actor) if actor else told.get("actor_name") or NOBODY, 160
+                str(actor) if actor else NOBODY if ask else COMMAND_LINE, 160
             ),
             team=subject.team,
             team_name=_words(subject.team.name if subject.team else "", 80),

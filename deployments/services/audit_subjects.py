@@ -38,7 +38,8 @@ def subject_of(row: Model | Subject) -> Subject:
     Raises:
         KeyError: entries are not written about rows of this kind.
     """
-    return row if isinstance(row, Subject) else SUBJECTS[type(row)](row)
+    # The person behind a request is a proxy, which is known by its class alone.
+    return row if isinstance(row, Subject) else SUBJECTS[row.__class__](row)
 
 
 def _deployment(row: Deployment) -> Subject:

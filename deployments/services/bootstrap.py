@@ -7,7 +7,18 @@ from django.conf import settings
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from deployments.models import Cluster, Membership, RoleGrant, Team, TeamRole, User
+from deployments.models import (
+    AuditAction,
+    AuditKind,
+    Cluster,
+    Membership,
+    RoleGrant,
+    Team,
+    TeamRole,
+    User,
+)
+from deployments.services.audit import record
+from deployments.services.audit_subjects import Subject
 from deployments.services.errors import ConflictError
 
 ADMIN_NAME = "admin"
@@ -45,16 +56,28 @@ def bootstrap() -> Bootstrap:
             return Bootstrap(user_name=ADMIN_NAME, password=None)
         password = secrets.token_urlsafe(PASSWORD_BYTES)
         user = User.objects.create_superuser(ADMIN_NAME, None, password)
+        record(AuditAction.PERSON_ADDED, None, user, after={"platform_admin": True})
         add_member(team, user, *TeamRole)
     return Bootstrap(user_name=ADMIN_NAME, password=password)
 
 
 def add_member(team: Team, user: User, *roles: TeamRole) -> Membership:
     """Put a person into a team with these roles, and no others implied."""
-    membership, _new = Membership.objects.get_or_create(team=team, user=user)
-    for role in roles:
-        RoleGrant.objects.get_or_create(membership=membership, role=role)
+    on = Subject(kind=AuditKind.PERSON, id=str(user.pk), name=user.username, team=team)
+    with transaction.atomic():
+        membership, new = Membership.objects.get_or_create(team=team, user=user)
+        old = _roles(membership)
+        for role in roles:
+            RoleGrant.objects.get_or_create(membership=membership, role=role)
+        told = {"roles": _roles(membership)}
+        if new or told["roles"] != old:
+            before = {} if new else {"roles": old}
+            record(AuditAction.MEMBER_ADDED, None, on, before=before, after=told)
     return membership
+
+
+def _roles(membership: Membership) -> list[str]:
+    return sorted(membership.grants.values_list("role", flat=True))
 
 
 def add_person(name: str, team: Team, *roles: TeamRole) -> str:
@@ -71,6 +94,7 @@ def add_person(name: str, team: Team, *roles: TeamRole) -> str:
                 % {"name": name}
             )
         user = User.objects.create_user(name, None, password)
+        record(AuditAction.PERSON_ADDED, None, user)
         add_member(team, user, *roles)
     return password
 
@@ -84,5 +108,7 @@ def reset_password(user_name: str) -> str:
     user = User.objects.get(username=user_name)
     password = secrets.token_urlsafe(PASSWORD_BYTES)
     user.set_password(password)
-    user.save(update_fields=["password"])
+    with transaction.atomic():
+        user.save(update_fields=["password"])
+        record(AuditAction.PASSWORD_RESET, None, user)
     return password

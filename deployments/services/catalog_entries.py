@@ -3,7 +3,7 @@
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from deployments.models import TargetModel, Team, TeamRole, User
+from deployments.models import AuditAction, TargetModel, Team, TeamRole, User
 from deployments.planning.canonical import Json
 from deployments.planning.catalog import (
     Drafter,
@@ -25,6 +25,8 @@ from deployments.planning.model_config.reading import ModelReading
 from deployments.selectors.planning_inputs import catalog_entry
 from deployments.selectors.texts import say
 from deployments.services.access import require_role
+from deployments.services.audit import record
+from deployments.services.audit_subjects import subject_of
 from deployments.services.catalog import store_entry
 from deployments.services.errors import ConflictError
 
@@ -48,9 +50,10 @@ def import_target(
     with transaction.atomic():
         known = _known(team, naming.key)
         if known is None:
-            return _keep(team, entry_of(reading, naming))
+            return _keep(user, team, entry_of(reading, naming))
         refuse_other_model(known, reading)
-        return _keep(team, with_checkpoint(known, checkpoint_of(reading, naming)))
+        changed = with_checkpoint(known, checkpoint_of(reading, naming))
+        return _keep(user, team, changed)
 
 
 def import_drafter(
@@ -77,7 +80,7 @@ def import_drafter(
                         "because": say(check.because),
                     }
                 )
-        return _keep(team, with_drafter(known, drafter))
+        return _keep(user, team, with_drafter(known, drafter))
 
 
 def import_documents(user: User, team: Team, documents: Json) -> list[TargetModel]:
@@ -97,7 +100,7 @@ def import_documents(user: User, team: Team, documents: Json) -> list[TargetMode
         )
     entries = [parse_target_model(one) for one in found]
     with transaction.atomic():
-        return [_keep(team, entry) for entry in entries]
+        return [_keep(user, team, entry) for entry in entries]
 
 
 def change_entry(user: User, row: TargetModel, document: Json) -> TargetModel:
@@ -116,7 +119,7 @@ def change_entry(user: User, row: TargetModel, document: Json) -> TargetModel:
             % {"key": row.key}
         )
     with transaction.atomic():
-        return _keep(team, entry)
+        return _keep(user, team, entry)
 
 
 def remove_entry(user: User, row: TargetModel) -> None:
@@ -126,7 +129,10 @@ def remove_entry(user: User, row: TargetModel) -> None:
         NotAllowedError: the person is no operator of the team, or the entry is a shipped one.
     """
     _team_of(user, row)
-    row.delete()
+    with transaction.atomic():
+        removed, told = subject_of(row), _told(row.document)
+        row.delete()
+        record(AuditAction.MODEL_REMOVED, user, removed, before=told)
 
 
 def _team_of(user: User, row: TargetModel) -> Team:
@@ -144,7 +150,7 @@ def _known(team: Team, key: str) -> CatalogEntry | None:
     return catalog_entry(own) if own is not None else None
 
 
-def _keep(team: Team, entry: CatalogEntry) -> TargetModel:
+def _keep(user: User, team: Team, entry: CatalogEntry) -> TargetModel:
     if max(len(entry.checkpoints), len(entry.drafters)) > MOST_CHECKPOINTS:
         raise ConflictError(
             _("An entry holds at most %(most)s checkpoints and as many drafters.")
@@ -153,4 +159,12 @@ def _keep(team: Team, entry: CatalogEntry) -> TargetModel:
     (document,) = documents_of((entry,))
     # Read back as every plan will read it, so that nothing is kept that cannot be planned.
     find_target_model([document], entry.key)
-    return store_entry(entry, document, team=team)
+    known = TargetModel.objects.filter(team=team, key=entry.key).first()
+    earlier = _told(known.document) if known else {}
+    row = store_entry(entry, document, team=team)
+    record(AuditAction.MODEL_KEPT, user, row, before=earlier, after=_told(row.document))
+    return row
+
+
+def _told(document: Json) -> dict[str, object]:
+    return dict(document) if isinstance(document, dict) else {}

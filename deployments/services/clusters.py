@@ -1,14 +1,15 @@
 """Change what a cluster decides for every plan on it."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from django.db import transaction
 from django.db.models import F
 from django.utils.translation import gettext as _
 
-from deployments.models import Cluster, TeamRole, User
+from deployments.models import AuditAction, Cluster, TeamRole, User
 from deployments.planning.snapshot import LOG_ROOT
 from deployments.services.access import require_role
+from deployments.services.audit import record
 from deployments.services.errors import ConflictError
 
 
@@ -54,7 +55,8 @@ def change_policy(
     require_role(user, cluster.team, TeamRole.ADMIN)
     with transaction.atomic():
         stored = Cluster.objects.get(pk=cluster.pk)
-        if policy_of(stored) == policy:
+        earlier = policy_of(stored)
+        if earlier == policy:
             return False
         changed = Cluster.objects.filter(
             pk=cluster.pk, policy_version=shown_version
@@ -66,11 +68,13 @@ def change_policy(
             log_root=policy.log_root,
             policy_version=F("policy_version") + 1,
         )
-    if changed != 1:
-        raise ConflictError(
-            _(
-                "Somebody changed this policy since you opened the page. "
-                "Compare your entries with what holds now, and save again."
+        if changed != 1:
+            raise ConflictError(
+                _(
+                    "Somebody changed this policy since you opened the page. "
+                    "Compare your entries with what holds now, and save again."
+                )
             )
-        )
+        old, new = asdict(earlier), asdict(policy)
+        record(AuditAction.CLUSTER_CHANGED, user, cluster, before=old, after=new)
     return True

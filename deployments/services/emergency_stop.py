@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from deployments.models import (
     CHANGING_STATES,
+    AuditAction,
     Command,
     CommandKind,
     CommandState,
@@ -26,6 +27,7 @@ from deployments.models import (
 from deployments.planning.text import Text, text
 from deployments.selectors.access import roles_in
 from deployments.selectors.emergencies import EMERGENCY, MAY_STOP
+from deployments.services.audit import record
 from deployments.services.errors import ConflictError, NotAllowedError
 from deployments.services.outbox import add_command
 from deployments.services.rollout.journal import append_event
@@ -79,6 +81,7 @@ def _stop(user: User, deployment: Deployment, reason: str, key: str) -> Release:
             raise ConflictError(
                 _("Nothing of %(name)s runs.") % {"name": deployment.name}
             )
+        record(AuditAction.EMERGENCY_STOP, user, deployment, reason=reason)
         return stopped
     if order_of(moving) is None:
         _note(moving, order, CommandKind.DEPLOY)
@@ -87,6 +90,7 @@ def _stop(user: User, deployment: Deployment, reason: str, key: str) -> Release:
             kind=CommandKind.DEPLOY,
             state__in=[CommandState.READY, CommandState.RUNNING],
         ).update(cancel_requested_at=timezone.now())
+        record(AuditAction.EMERGENCY_STOP, user, deployment, reason=reason)
     return moving
 
 

@@ -6,8 +6,9 @@ from django.db import transaction
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
-from deployments.models import Booking, Device, Host, TeamRole, User
+from deployments.models import AuditAction, Booking, Device, Host, TeamRole, User
 from deployments.services.access import require_role
+from deployments.services.audit import record
 from deployments.services.errors import ConflictError
 from deployments.telemetry.accelerators import Accelerator
 
@@ -33,6 +34,7 @@ def set_devices(user: User, host: Host, found: Sequence[Accelerator]) -> None:
                 )
                 % {"numbers": ", ".join(map(str, lost))}
             )
+        old = _devices(host)
         for one in found:
             Device.objects.update_or_create(
                 host=host,
@@ -48,3 +50,10 @@ def set_devices(user: User, host: Host, found: Sequence[Accelerator]) -> None:
                 },
             )
         host.devices.exclude(number__in=numbers).delete()
+        new = _devices(host)
+        record(AuditAction.HOST_DEVICES, user, host, before=old, after=new)
+
+
+def _devices(host: Host) -> dict[str, object]:
+    rows = host.devices.order_by("number").values_list("number", "name")
+    return {str(number): name for number, name in rows}

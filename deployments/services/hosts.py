@@ -8,6 +8,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
 from deployments.models import (
+    AuditAction,
     Booking,
     Cluster,
     Host,
@@ -22,6 +23,8 @@ from deployments.models.fleet import HostAccess
 from deployments.planning.engine_address import EngineAddress
 from deployments.planning.text import NOTHING
 from deployments.services.access import require_role
+from deployments.services.audit import record
+from deployments.services.audit_subjects import subject_of
 from deployments.services.errors import ConflictError
 from deployments.services.host_credentials import HostCredentials
 from deployments.services.secrets import seal
@@ -58,7 +61,11 @@ def change_host_facts(user: User, host: Host, facts: HostFacts) -> None:
         NotAllowedError: the person is no admin of the host's team.
     """
     require_role(user, host.cluster.team, TeamRole.ADMIN)
-    Host.objects.filter(pk=host.pk).update(**asdict(facts))
+    new = asdict(facts)
+    with transaction.atomic():
+        old = Host.objects.filter(pk=host.pk).values(*new).get()
+        Host.objects.filter(pk=host.pk).update(**new)
+        record(AuditAction.HOST_CHANGED, user, host, before=old, after=new)
 
 
 def access_owner(host_id: uuid.UUID) -> str:
@@ -92,6 +99,8 @@ def add_host(user: User, cluster: Cluster, new: NewHost) -> Host:
             )
             access = HostAccess.objects.create(host=host)
             _keep(access, new.credentials)
+            told = {"address": host.docker_address, "platform": host.platform}
+            record(AuditAction.HOST_ADDED, user, host, after=told)
     except IntegrityError as error:
         raise ConflictError(
             _("%(cluster)s already has a host called %(name)s: choose another name.")
@@ -117,7 +126,8 @@ def change_address(
     cleared = False
     with transaction.atomic():
         access = access_row(host)
-        if host.docker_address != str(address):
+        moved = host.docker_address != str(address)
+        if moved:
             cleared = bool(access.sealed) and credentials is None
             access.sealed = access.public_key = ""
             access.host_key = access.offered_host_key = ""
@@ -132,6 +142,10 @@ def change_address(
             )
         if credentials is not None:
             _keep(access, credentials)
+            record(AuditAction.HOST_CREDENTIALS, user, host)
+        if moved:
+            old, new = {"address": host.docker_address}, {"address": str(address)}
+            record(AuditAction.HOST_MOVED, user, host, before=old, after=new)
     ask_for_test(user, host)
     return cleared
 
@@ -144,13 +158,15 @@ def confirm_host_key(user: User, host: Host, offered: str) -> None:
         ConflictError: the host shows another key by now.
     """
     require_role(user, host.cluster.team, TeamRole.ADMIN)
-    done = HostAccess.objects.filter(host=host, offered_host_key=offered).update(
-        host_key=offered, offered_host_key=""
-    )
-    if not offered or done != 1:
-        raise ConflictError(
-            _("The host shows another key by now. Compare the new fingerprint.")
+    with transaction.atomic():
+        done = HostAccess.objects.filter(host=host, offered_host_key=offered).update(
+            host_key=offered, offered_host_key=""
         )
+        if not offered or done != 1:
+            raise ConflictError(
+                _("The host shows another key by now. Compare the new fingerprint.")
+            )
+        record(AuditAction.HOST_KEY, user, host, after={"host_key": offered})
     ask_for_test(user, host)
 
 
@@ -173,6 +189,8 @@ def confirm_engine(user: User, host: Host, offered: str) -> None:
         Host.objects.filter(pk=host.pk).update(
             docker_engine_id=offered, reachability=Reachability.UNKNOWN, reason=NOTHING
         )
+        old, new = {"engine": host.docker_engine_id}, {"engine": offered}
+        record(AuditAction.HOST_ENGINE, user, host, before=old, after=new)
     ask_for_test(user, host)
 
 
@@ -199,7 +217,11 @@ def remove_host(user: User, host: Host) -> None:
             )
             % {"host": host.name}
         )
-    host.delete()
+    with transaction.atomic():
+        removed = subject_of(host)
+        told = {"address": host.docker_address}
+        host.delete()
+        record(AuditAction.HOST_REMOVED, user, removed, before=told)
 
 
 def ask_for_test(user: User, host: Host) -> None:

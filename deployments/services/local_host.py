@@ -7,7 +7,8 @@ from django.utils.translation import gettext as _
 
 from deployments.docker_api.client import open_engine
 from deployments.docker_api.errors import DockerApiError
-from deployments.models import Booking, Cluster, Device, Host
+from deployments.models import AuditAction, Booking, Cluster, Device, Host
+from deployments.services.audit import record
 from deployments.services.local_devices import LocalDevices, find_local_devices
 from deployments.services.observation import Observation, look_at, store_observation
 
@@ -68,7 +69,7 @@ def _is_held(host: Host, seen: Observation) -> bool:
 def _store(cluster: Cluster, address: str, seen: Observation) -> Host:
     devices = find_local_devices(seen.engine.runtimes)
     with transaction.atomic():
-        host, _made = Host.objects.update_or_create(
+        host, made = Host.objects.update_or_create(
             cluster=cluster,
             name=LOCAL,
             defaults={
@@ -81,6 +82,9 @@ def _store(cluster: Cluster, address: str, seen: Observation) -> Host:
         )
         _store_devices(host, devices)
         store_observation(host, seen)
+        if made:
+            told = {"address": address, "platform": host.platform}
+            record(AuditAction.HOST_ADDED, None, host, after=told)
     return host
 
 

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from deployments.models import (
     ApprovalRequest,
+    AuditAction,
     Cluster,
     Deployment,
     Host,
@@ -43,6 +44,7 @@ from deployments.selectors.planning_inputs import (
 from deployments.selectors.plans import stored_plan
 from deployments.selectors.policies import current_rules
 from deployments.services.access import require_role
+from deployments.services.audit import record
 from deployments.services.errors import PlanNotSubmittableError, PlanStaleError
 
 
@@ -147,7 +149,10 @@ def submit_plan(
         return known
     try:
         with transaction.atomic():
-            return _submit(user, inputs, spec, shown_digest, comment)
+            request = _submit(user, inputs, spec, shown_digest, comment)
+            told = {"digest": request.digest, "risk": request.risk}
+            record(AuditAction.REQUEST_SUBMITTED, user, request, after=told)
+            return request
     except (IntegrityError, PlanStaleError) as error:
         # A click at the same instant may have stored this very plan meanwhile.
         known = _same_open_request(user, inputs.cluster, spec.name, shown_digest)

@@ -1,14 +1,17 @@
 """Change the approval rules of a cluster; every version is kept."""
 
+from dataclasses import asdict
+
 from django.db import transaction
 from django.db.models import F
 from django.utils.translation import gettext as _
 
-from deployments.models import Cluster, PolicyVersion, TeamRole, User
+from deployments.models import AuditAction, Cluster, PolicyVersion, TeamRole, User
 from deployments.planning.approval_rules import ApprovalRules
 from deployments.planning.documents import to_document
 from deployments.selectors.policies import current_rules
 from deployments.services.access import require_role
+from deployments.services.audit import record
 from deployments.services.errors import ConflictError
 
 
@@ -25,7 +28,8 @@ def change_rules(
     """
     require_role(user, cluster.team, TeamRole.ADMIN)
     with transaction.atomic():
-        if current_rules(cluster) == rules:
+        earlier = current_rules(cluster)
+        if earlier == rules:
             return False
         changed = Cluster.objects.filter(
             pk=cluster.pk, policy_version=shown_version
@@ -42,5 +46,12 @@ def change_rules(
             number=shown_version + 1,
             rules=to_document(rules),
             changed_by=user,
+        )
+        record(
+            AuditAction.RULES_CHANGED,
+            user,
+            cluster,
+            before=asdict(earlier),
+            after=asdict(rules),
         )
     return True

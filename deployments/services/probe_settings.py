@@ -2,8 +2,11 @@
 
 from dataclasses import asdict, dataclass
 
-from deployments.models import Cluster, ProbeSettings, TeamRole, User
+from django.db import transaction
+
+from deployments.models import AuditAction, Cluster, ProbeSettings, TeamRole, User
 from deployments.services.access import require_role
+from deployments.services.audit import record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,4 +25,8 @@ def change_probe(user: User, cluster: Cluster, choice: ProbeChoice) -> None:
         NotAllowedError: the person is no admin of the cluster's team.
     """
     require_role(user, cluster.team, TeamRole.ADMIN)
-    ProbeSettings.objects.update_or_create(cluster=cluster, defaults=asdict(choice))
+    new = asdict(choice)
+    with transaction.atomic():
+        old = ProbeSettings.objects.filter(cluster=cluster).values(*new).first() or {}
+        ProbeSettings.objects.update_or_create(cluster=cluster, defaults=new)
+        record(AuditAction.PROBE_CHANGED, user, cluster, before=old, after=new)

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from deployments.models import (
     CHANGING_STATES,
     ApprovalRequest,
+    AuditAction,
     Booking,
     Command,
     CommandKind,
@@ -30,8 +31,14 @@ from deployments.selectors.texts import listed
 from deployments.selectors.votes import team_of
 from deployments.services.access import require_role
 from deployments.services.approvals import check_approval
+from deployments.services.audit import record
 from deployments.services.errors import ConflictError
 from deployments.services.outbox import add_command, command_with_key
+
+ENDED = {
+    CommandKind.STOP: AuditAction.RELEASE_STOPPED,
+    CommandKind.REMOVE: AuditAction.RELEASE_REMOVED,
+}
 
 
 def start_release(
@@ -61,6 +68,8 @@ def start_release(
         release = _create_release(user, request, deployment)
         _book(_create_replicas(release, plan))
         add_command(release, CommandKind.DEPLOY, user, idempotency_key)
+        told = {"digest": request.digest}
+        record(AuditAction.RELEASE_STARTED, user, release, after=told)
     return release
 
 
@@ -100,6 +109,8 @@ def release_again(user: User, earlier: Release, idempotency_key: str) -> Release
             release = _create_release(user, request, earlier.deployment)
             _book(_create_replicas(release, plan))
             add_command(release, CommandKind.DEPLOY, user, idempotency_key)
+            told = {"digest": request.digest, "earlier_release": earlier.number}
+            record(AuditAction.RELEASE_RESTORED, user, release, after=told)
     except ConflictError:
         known = _begun_with(idempotency_key, request)
         if known is not None:
@@ -238,13 +249,15 @@ def cancel_release(user: User, release: Release) -> None:
         ConflictError: nothing is being done that could be cancelled.
     """
     require_role(user, release.deployment.cluster.team, TeamRole.OPERATOR)
-    asked = Command.objects.filter(
-        release=release,
-        kind=CommandKind.DEPLOY,
-        state__in=[CommandState.READY, CommandState.RUNNING],
-    ).update(cancel_requested_at=timezone.now())
-    if asked != 1:
-        raise ConflictError(_("Nothing is being done that could be cancelled."))
+    with transaction.atomic():
+        asked = Command.objects.filter(
+            release=release,
+            kind=CommandKind.DEPLOY,
+            state__in=[CommandState.READY, CommandState.RUNNING],
+        ).update(cancel_requested_at=timezone.now())
+        if asked != 1:
+            raise ConflictError(_("Nothing is being done that could be cancelled."))
+        record(AuditAction.RELEASE_CANCELLED, user, release)
 
 
 def stop_release(user: User, release: Release, idempotency_key: str) -> Command:
@@ -287,7 +300,9 @@ def _end(
             )
         if kind == CommandKind.STOP:
             _begin_stopping(release)
-        return add_command(release, kind, user, idempotency_key)
+        command = add_command(release, kind, user, idempotency_key)
+        record(ENDED[kind], user, release)
+        return command
 
 
 def _begin_stopping(release: Release) -> None:

@@ -7,10 +7,12 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
-from deployments.models import Team, TeamRole, TeamSecret, User
+from deployments.models import AuditAction, Team, TeamRole, TeamSecret, User
 from deployments.planning.container import SecretVariable
 from deployments.planning.text import text
 from deployments.services.access import require_role
+from deployments.services.audit import record
+from deployments.services.audit_subjects import subject_of
 from deployments.services.errors import ConflictError, UseCaseError
 from deployments.services.secrets import seal, unseal
 
@@ -32,7 +34,10 @@ def store_secret(user: User, team: Team, name: str, value: str) -> TeamSecret:
     require_role(user, team, TeamRole.ADMIN)
     try:
         with transaction.atomic():
-            return _store(user, team, name, value)
+            stored = _store(user, team, name, value)
+            told = {"version": stored.version}
+            record(AuditAction.SECRET_STORED, user, stored, after=told)
+            return stored
     except IntegrityError as error:
         raise _changed_meanwhile() from error
 
@@ -64,7 +69,11 @@ def remove_secret(user: User, team: Team, name: str) -> None:
         NotAllowedError: the person is no admin of the team.
     """
     require_role(user, team, TeamRole.ADMIN)
-    TeamSecret.objects.filter(team=team, name=name).delete()
+    with transaction.atomic():
+        for row in TeamSecret.objects.filter(team=team, name=name):
+            removed, told = subject_of(row), {"version": row.version}
+            row.delete()
+            record(AuditAction.SECRET_REMOVED, user, removed, before=told)
 
 
 def open_secrets(team_id: UUID, wanted: Iterable[SecretVariable]) -> dict[str, str]:
