@@ -20,6 +20,7 @@ from deployments.views import (
     engine_upgrade,
     engines,
     fleet,
+    freezes,
     guide,
     host_devices,
     host_models,
@@ -102,6 +103,10 @@ urlpatterns: list[URLPattern] = [
     path("fleet/hosts/<uuid:pk>/remove/", hosts.remove, name="host-remove"),
     path("fleet/clusters/<uuid:pk>/", fleet.cluster, name="cluster"),
     path("fleet/clusters/<uuid:pk>/rules/", policies.rules, name="cluster-rules"),
+    path("fleet/clusters/<uuid:pk>/freezes/", freezes.freezes, name="cluster-freezes"),
+    path(
+        "fleet/clusters/<uuid:pk>/freezes/end/", freezes.end, name="cluster-freeze-end"
+    ),
     path(
         "fleet/clusters/<uuid:pk>/probe/", device_probe.settings, name="cluster-probe"
     ),

@@ -1,7 +1,9 @@
-"""Secrets of teams, rules of clusters, and engine profiles that people made, for tests."""
+"""Secrets of teams, rules and freeze windows of clusters, and engine profiles that people made, for tests."""
 # mypy: allow-untyped-calls
 
-from factory.declarations import LazyFunction, Sequence, SubFactory
+from datetime import UTC, datetime
+
+from factory.declarations import LazyFunction, SelfAttribute, Sequence, SubFactory
 from factory.django import DjangoModelFactory
 
 from deployments import models
@@ -42,3 +44,21 @@ class PolicyVersionFactory(DjangoModelFactory[models.PolicyVersion]):
     number = Sequence(lambda n: n + 2)
     rules = LazyFunction(dict)
     changed_by = SubFactory(UserFactory)
+
+
+class FreezeWindowFactory(DjangoModelFactory[models.FreezeWindow]):
+    """A window of one cluster that denies, from midnight in UTC on 1 January 2026, for a day."""
+
+    class Meta:
+        model = models.FreezeWindow
+
+    cluster = SubFactory(ClusterFactory)
+    team = SelfAttribute("cluster.team")
+    name = Sequence(lambda n: f"freeze-{n}")
+    kind = models.FreezeKind.DENY
+    time_zone = "UTC"
+    first_day = datetime(2026, 1, 1, tzinfo=UTC).date()
+    begins = datetime(2026, 1, 1, tzinfo=UTC).time()
+    minutes = 24 * 60
+    repeat = models.FreezeRepeat.ONCE
+    created_by = SubFactory(UserFactory)

@@ -23,6 +23,7 @@ from deployments.models.fleet import (
     Platform,
     Reachability,
 )
+from deployments.models.freeze import FreezeKind, FreezeRepeat, FreezeWindow
 from deployments.models.logs import MOST_TAIL_LINES, LogRequest, LogRun, LogTail
 from deployments.models.metrics import (
     CounterCursor,
@@ -102,6 +103,9 @@ __all__ = [
     "Drafter",
     "DriftKind",
     "EventKind",
+    "FreezeKind",
+    "FreezeRepeat",
+    "FreezeWindow",
     "Host",
     "HostAccess",
     "HostProbe",

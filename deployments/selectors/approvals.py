@@ -21,6 +21,7 @@ from deployments.models import (
 )
 from deployments.models.scope import ScopedQuerySet
 from deployments.planning.errors import PlanningError
+from deployments.planning.freezing import Freeze
 from deployments.planning.launch.files import launch_files
 from deployments.planning.plan import Plan
 from deployments.selectors.access import roles_in
@@ -31,6 +32,7 @@ from deployments.selectors.changes import (
     file_changes,
     setting_changes,
 )
+from deployments.selectors.freezes import freeze_of, goes_back
 from deployments.selectors.intents import STATE_SENTENCES, intent, replacement
 from deployments.selectors.plans import stored_plan
 from deployments.selectors.texts import say_error
@@ -62,7 +64,7 @@ class RequestPage:
 
     ``plan`` is ``None`` when the stored plan cannot be trusted; ``broken`` then says why.
     ``against`` is the release that the plan is compared with: the live one, or the one that it
-    replaced.
+    replaced. ``freeze`` is what forbids to start it now.
     """
 
     row: ApprovalRequest
@@ -79,6 +81,7 @@ class RequestPage:
     actions: RequestActions
     why_not: str
     approvers: tuple[User, ...]
+    freeze: Freeze | None
 
     @property
     def sentence(self) -> str:
@@ -169,11 +172,13 @@ def request_page(user: User, row: ApprovalRequest) -> RequestPage:
     against = release.replaces if release else _live_release(row)
     state = effective_state(row)
     is_open = state == RequestState.OPEN
-    why_not = obstacle(user, row) if is_open else None
     operates = TeamRole.OPERATOR in roles_in(user, team_of(row))
     superseded = state == RequestState.SUPERSEDED
+    freeze = _freeze(row) if state in LIVE_STATES else None
     votes = tuple(row.approvals.all())
     approvers = tuple(possible_approvers(row)) if is_open else None
+    may = approvers is None or user in approvers
+    why_not = None if may else obstacle(user, row)
     if is_open and why_not is None and any(one.user_id == user.pk for one in votes):
         said = _("You have voted; others have to approve as well.")
     else:
@@ -192,13 +197,23 @@ def request_page(user: User, row: ApprovalRequest) -> RequestPage:
         newer=_newer_requests(row).first() if superseded else None,
         actions=RequestActions(
             decide=is_open and not said and plan is not None,
-            deploy=operates and state == RequestState.APPROVED and plan is not None,
+            deploy=operates
+            and state == RequestState.APPROVED
+            and plan is not None
+            and freeze is None,
             withdraw=operates and state in LIVE_STATES,
             plan=operates,
         ),
         why_not=said,
         approvers=_yet_to_vote(approvers, votes),
+        freeze=freeze,
     )
+
+
+def _freeze(row: ApprovalRequest) -> Freeze | None:
+    now = timezone.now()
+    found = freeze_of(row, now)
+    return None if found and goes_back(row, now, None) else found
 
 
 def _yet_to_vote(

@@ -33,6 +33,7 @@ from deployments.services.access import require_role
 from deployments.services.approvals import check_approval
 from deployments.services.audit import record
 from deployments.services.errors import ConflictError
+from deployments.services.freezes import check_freeze
 from deployments.services.outbox import add_command, command_with_key
 
 ENDED = {
@@ -51,6 +52,7 @@ def start_release(
     Raises:
         NotAllowedError: the person is no operator of the team.
         NotApprovedError: no valid approval covers the plan.
+        FrozenError: a freeze window forbids to start anything new now.
         ConflictError: the deployment is being changed, or a device or port is held by another.
     """
     require_role(user, team_of(request), TeamRole.OPERATOR)
@@ -61,6 +63,7 @@ def start_release(
         if begun is not None:
             return begun
         check_approval(request)
+        check_freeze(request)
         if not claimed:
             raise ConflictError(_("This request is no longer approved."))
         plan = stored_plan(request.plan)
@@ -83,6 +86,7 @@ def release_again(user: User, earlier: Release, idempotency_key: str) -> Release
         NotAllowedError: the person is no operator of the team.
         NotApprovedError: no valid approval covers the plan.
         PlanningError: the stored plan does not match its digest.
+        FrozenError: a freeze window forbids it, and it is no way back.
         ConflictError: it never ran, the hosts have changed, the deployment is being changed, or a
             device or port is held by another.
     """
@@ -92,6 +96,7 @@ def release_again(user: User, earlier: Release, idempotency_key: str) -> Release
     if known is not None:
         return known
     check_approval(request)
+    check_freeze(request)
     if request.state != RequestState.RELEASED:
         raise ConflictError(_("This plan was not released yet: deploy its request."))
     plan = stored_plan(earlier.plan)

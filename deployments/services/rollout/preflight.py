@@ -11,6 +11,7 @@ from deployments.planning.text import Text, said_by, sentences, text
 from deployments.selectors.planning_inputs import host_snapshots
 from deployments.services.approvals import check_approval, mark_stale
 from deployments.services.errors import NotApprovedError
+from deployments.services.freezes import FrozenError, check_freeze
 from deployments.services.observation import look_at, store_observation
 from deployments.services.rollout.journal import Act
 from deployments.services.rollout.outcomes import Done, StepFailedError
@@ -52,10 +53,10 @@ def validate(rollout: Rollout, act: Act) -> Done:
 
 
 def prove_approval(rollout: Rollout) -> None:
-    """Ask again whether the approval holds, since votes and roles may have changed meanwhile.
+    """Ask again whether the approval holds and no freeze forbids it: both may have changed meanwhile.
 
     Raises:
-        StepFailedError: it does not; the release ends blocked.
+        StepFailedError: nothing may start now; the release ends blocked.
     """
     request = rollout.release.request
     request.refresh_from_db()
@@ -66,6 +67,15 @@ def prove_approval(rollout: Rollout) -> None:
             "not_approved",
             said_by(error),
             text("Submit the plan again and have it approved."),
+            final=ReleaseState.BLOCKED,
+        ) from error
+    try:
+        check_freeze(request, number=rollout.release.number)
+    except FrozenError as error:
+        raise StepFailedError(
+            "frozen",
+            said_by(error),
+            text("Release it again when the freeze is over."),
             final=ReleaseState.BLOCKED,
         ) from error
 
