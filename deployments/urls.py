@@ -27,6 +27,7 @@ from deployments.views import (
     hosts,
     log_reading,
     logs,
+    next_changes,
     overview,
     plan,
     plan_spec,
@@ -162,6 +163,11 @@ urlpatterns: list[URLPattern] = [
         name="deployment-acceptance",
     ),
     path("deployments/<uuid:pk>/serving/", serving.serving, name="deployment-serving"),
+    path(
+        "deployments/<uuid:pk>/advice/",
+        next_changes.next_changes,
+        name="deployment-advice",
+    ),
     path(
         "deployments/<uuid:pk>/serving/change/",
         before_after.change,

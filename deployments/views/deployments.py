@@ -18,6 +18,7 @@ from deployments.planning.decision import OFF
 from deployments.planning.documents import from_document
 from deployments.planning.errors import PlanningError
 from deployments.planning.launch.files import launch_files
+from deployments.planning.plan import Role
 from deployments.planning.revision import RevisionSpec, SpeculationChoice
 from deployments.selectors.alarms import alarms_of
 from deployments.selectors.configuration import effective_settings
@@ -33,6 +34,7 @@ from deployments.selectors.earlier_releases import repeatable_releases
 from deployments.selectors.tables.deployments import DEPLOYMENTS
 from deployments.services.errors import ConflictError
 from deployments.services.releases import stop_release
+from deployments.telemetry.next_changes import Proposal
 from deployments.views.people import PanelRequest, person
 from deployments.views.tables import act_on_rows, show_table, stopped
 
@@ -129,16 +131,55 @@ def wizard_address(page: DeploymentPage, count: int | None = None) -> str:
 
     A count of 0 turns speculation off.
     """
-    if page.revision is None:
-        return ""
-    try:
-        spec = from_document(RevisionSpec, page.revision.document)
-    except PlanningError:
+    spec = _shown_spec(page)
+    if spec is None:
         return ""
     if count == 0:
-        spec = replace(spec, speculation=SpeculationChoice(method=OFF))
+        spec = _speculating(spec, SpeculationChoice(method=OFF))
     elif count is not None:
         method = page.shown.plan.method if page.shown else spec.speculation.method
         choice = replace(spec.speculation, method=method, num_speculative_tokens=count)
-        spec = replace(spec, speculation=choice)
+        spec = _speculating(spec, choice)
+    return _address(page, spec)
+
+
+def prepared_address(page: DeploymentPage, proposal: Proposal) -> str:
+    """The wizard with the shown revision and a proposed change in it."""
+    spec = _shown_spec(page)
+    if spec is None:
+        return ""
+    if proposal.method is not None:
+        choice = SpeculationChoice(
+            method=proposal.method,
+            num_speculative_tokens=proposal.num_speculative_tokens,
+            drafter=proposal.drafter,
+        )
+        spec = _speculating(spec, choice)
+    if proposal.max_model_len is not None:
+        limits = replace(spec.limits, max_model_len=proposal.max_model_len)
+        spec = replace(spec, limits=limits)
+    return _address(page, spec)
+
+
+def _shown_spec(page: DeploymentPage) -> RevisionSpec | None:
+    if page.revision is None:
+        return None
+    try:
+        return from_document(RevisionSpec, page.revision.document)
+    except PlanningError:
+        return None
+
+
+def _speculating(spec: RevisionSpec, choice: SpeculationChoice) -> RevisionSpec:
+    """With another choice; roles that write replies have no count of their own beside it."""
+    roles = tuple(
+        role
+        if role.role is Role.PREFILL and choice.method != OFF
+        else replace(role, num_speculative_tokens=None)
+        for role in spec.roles
+    )
+    return replace(spec, speculation=choice, roles=roles)
+
+
+def _address(page: DeploymentPage, spec: RevisionSpec) -> str:
     return f"{reverse('plan')}?{address_of_spec(spec, page.row.cluster)}"

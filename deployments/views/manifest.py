@@ -79,6 +79,7 @@ MANIFEST: Mapping[str, Permission] = {
     "deployment-serving": _read,
     "deployment-serving-file": _read,
     "deployment-change": _read,
+    "deployment-advice": _read,
     "deployment-logs": _read,
     "deployment-logs-lines": _read,
     "deployment-logs-download": _read,

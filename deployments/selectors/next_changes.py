@@ -1,0 +1,113 @@
+"""What else may be changed about a running release, from its hours of the last seven days."""
+
+from collections import defaultdict
+
+from django.db.models import Q, Sum
+
+from deployments.models import HOUR_S, Deployment, Release, ServingHour, TargetModel
+from deployments.planning.engines.arguments import flag_values
+from deployments.planning.plan import Plan, Role
+from deployments.selectors.acceptance_parts import parts_of
+from deployments.selectors.acceptance_range import Range
+from deployments.selectors.planning_inputs import catalog_entry
+from deployments.telemetry.acceptance_history import Counts, total
+from deployments.telemetry.next_changes import (
+    Alternative,
+    Hour,
+    Planned,
+    Proposal,
+    next_changes,
+)
+
+HOURS = 7 * 24
+THOUSAND = 1000
+
+
+def changes_of(
+    deployment: Deployment, live: Release, plan: Plan, now_s: int
+) -> tuple[Proposal, ...]:
+    """Propose changes of a live release, in three queries at most."""
+    planned = _planned(deployment, plan)
+    if not planned.num_speculative_tokens:
+        return ()
+    end_s = -(-now_s // HOUR_S) * HOUR_S
+    week = Range(key="week", start_s=end_s - HOURS * HOUR_S, step_s=HOUR_S, steps=HOURS)
+    return next_changes(planned, _hours(deployment, live, week))
+
+
+def _hours(deployment: Deployment, live: Release, week: Range) -> list[Hour]:
+    drafted: defaultdict[int, list[Counts]] = defaultdict(list)
+    (parts,) = parts_of(deployment, [week])
+    for part in parts:
+        if part.release == live.number and part.role != Role.PREFILL:
+            drafted[part.at_s // HOUR_S * HOUR_S].append(part.counts)
+    rows = (
+        ServingHour.objects.filter(
+            deployment=deployment,
+            replica__release=live,
+            start_s__gte=week.start_s,
+            start_s__lt=week.end_s,
+            scrapes__gt=0,
+        )
+        .exclude(replica__role=Role.PREFILL)
+        .order_by("start_s")
+        .values("start_s")
+        .annotate(
+            all_running_sum=Sum("running_sum"),
+            all_scrapes=Sum("scrapes"),
+            all_requests=Sum("requests"),
+            all_prompted=Sum("prompted"),
+            all_generated=Sum("generated"),
+        )
+    )
+    return [
+        Hour(
+            concurrency=row["all_running_sum"] / row["all_scrapes"],
+            requests=row["all_requests"],
+            prompted=row["all_prompted"],
+            generated=row["all_generated"],
+            counts=total(drafted[row["start_s"]]),
+        )
+        for row in rows
+    ]
+
+
+def _planned(deployment: Deployment, plan: Plan) -> Planned:
+    writing = [
+        one for one in plan.replicas if one.role not in {Role.ROUTER, Role.PREFILL}
+    ]
+    flags = flag_values(writing[-1].container.command) if writing else {}
+    length = flags.get("--max-model-len") or ""
+    decision, gain = plan.decision, plan.gain
+    return Planned(
+        method=decision.method,
+        num_speculative_tokens=decision.num_speculative_tokens,
+        break_even=gain.break_even if gain else None,
+        break_even_high=gain.break_even_high if gain else None,
+        tokens_per_step=gain.tokens_per_step / THOUSAND if gain else None,
+        max_model_len=int(length) if length.isdecimal() else None,
+        drafter_max_model_len=_drafter_length(deployment, plan),
+        alternatives=tuple(
+            Alternative(
+                method=one.method,
+                num_speculative_tokens=one.num_speculative_tokens,
+                drafter=one.drafter,
+                because=one.because,
+            )
+            for one in decision.methods
+            if one.open and one.num_speculative_tokens and one.method != decision.method
+        ),
+    )
+
+
+def _drafter_length(deployment: Deployment, plan: Plan) -> int | None:
+    """How long a context the planned drafter was made for, where the catalog says it."""
+    key = plan.decision.drafter
+    if key is None:
+        return None
+    rows = TargetModel.objects.filter(
+        Q(team=None) | Q(team=deployment.cluster.team_id), key=plan.model
+    )
+    row = max(rows, key=lambda one: one.team_id is not None, default=None)
+    drafters = catalog_entry(row).drafters if row else ()
+    return next((one.max_model_len for one in drafters if one.key == key), None)

@@ -1,0 +1,155 @@
+"""What else to change: each proposal is read with its reasons and opens the wizard with it in place."""
+
+import time
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from deployments.models import Cluster, Host, Release, Replica, User
+from deployments.planning.engines.arguments import flag_values
+from deployments.planning.plan import Plan, Role
+from deployments.planning.planner import make_plan
+from deployments.planning.revision import (
+    Limits,
+    RevisionSpec,
+    RoleSpec,
+    SpeculationChoice,
+)
+from deployments.selectors.planning_inputs import cluster_settings, host_snapshots
+from tests.factories import (
+    AcceptanceSampleFactory,
+    DeploymentFactory,
+    TargetModelFactory,
+)
+from tests.metric_rows import ServingHourFactory
+from tests.plan_rows import released, stored
+from tests.planning.builders import shipped
+from tests.views.pages import parsed, queries_for, text_of
+from tests.views.plan_fixtures import gpu_host  # noqa: F401 - fixture
+from tests.wizard_values import DOCUMENTS, QWEN
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def replica(cluster: Cluster, gpu: Host, alice: User) -> Replica:
+    """A live replica of Qwen3-8B that drafts three tokens, as the planner plans it."""
+    TargetModelFactory.create(key=QWEN, document=DOCUMENTS[QWEN])
+    spec = RevisionSpec(
+        name="chat",
+        model=QWEN,
+        engine="vllm==0.32.0",
+        speculation=SpeculationChoice(method="eagle3", num_speculative_tokens=3),
+        roles=(RoleSpec(role=Role.COMBINED, hosts=(gpu.name,)),),
+        limits=Limits(max_model_len=32_768),
+    )
+    value = make_plan(
+        spec, shipped(QWEN), host_snapshots([gpu]), cluster_settings(cluster)
+    )
+    assert value.gain is not None
+    # Where it pays on this device is the estimate's business, not this test's.
+    gain = replace(value.gain, break_even=16, break_even_high=24)
+    value = replace(value, gain=gain)
+    row = DeploymentFactory.create(cluster=cluster, name="chat", created_by=alice)
+    release = released(stored(row, value), value)
+    Release.objects.update(live_at=timezone.now() - timedelta(hours=20))
+    return release.replicas.get()
+
+
+def hour(replica: Replica, ago: int, running: float = 4.0, **more: Any) -> None:
+    """An hour with 100 requests and 1,000 drafts."""
+    start_s = int(time.time()) // 3600 * 3600 - 3600 * ago
+    shares = more.pop("shares", [800, 650, 500])
+    ServingHourFactory.create(
+        replica=replica,
+        start_s=start_s,
+        scrapes=10,
+        running_sum=10 * running,
+        **{"requests": 100, "prompted": 200_000, "generated": 50_000, **more},
+    )
+    AcceptanceSampleFactory.create(
+        replica=replica,
+        timestamp_ns=(start_s + 1800) * 10**9,
+        accepted=sum(shares),
+        drafted=3000,
+        num_drafts=1000,
+        per_position=shares,
+    )
+
+
+def page(replica: Replica) -> str:
+    return f"/deployments/{replica.release.deployment_id}/advice/"
+
+
+def prepared(client: Client, replica: Replica, place: int = 0) -> Plan:
+    """The plan that the wizard shows behind the button of a proposal."""
+    link = parsed(client.get(page(replica))).select("#next-changes .actions a")[place]
+    answer = client.get(str(link["href"]))
+    assert answer.status_code == 200
+    plan = answer.context["plan"]
+    assert isinstance(plan, Plan)
+    assert plan.revision["number"] == 2
+    return plan
+
+
+def test_load_beyond_the_break_even_prepares_a_revision_without_speculation(
+    as_alice: Client, as_bob: Client, replica: Replica
+) -> None:
+    for ago in range(1, 6):
+        hour(replica, ago, running=30.0)
+    said = text_of(as_alice.get(page(replica)))
+    assert "Turn speculation off: the load is beyond the break-even." in said
+    assert "In 5 of 5 hours with traffic" in said
+    assert queries_for(as_alice, page(replica)) <= 12
+    assert prepared(as_alice, replica).decision.method == "off"
+    assert parsed(as_bob.get(page(replica))).select("#next-changes .actions") == []
+
+
+def test_low_acceptance_prepares_the_open_method(
+    as_alice: Client, replica: Replica
+) -> None:
+    for ago in range(1, 4):
+        hour(replica, ago, shares=[500, 300, 150])
+    said = text_of(as_alice.get(page(replica)))
+    decision = prepared(as_alice, replica).decision
+    assert decision.method != "eagle3"
+    count = decision.num_speculative_tokens
+    assert f"Switch the method to {decision.method} with {count} tokens" in said
+
+
+def test_long_requests_prepare_a_shorter_context(
+    as_alice: Client, replica: Replica
+) -> None:
+    for ago in range(1, 9):
+        long = ago % 2
+        hour(
+            replica,
+            ago,
+            prompted=2_000_000 if long else 200_000,
+            shares=[600, 450, 300] if long else [800, 650, 500],
+        )
+    said = text_of(as_alice.get(page(replica)))
+    assert "max_model_len 5,120 instead of 32,768" in said
+    plan = prepared(as_alice, replica)
+    flags = flag_values(plan.replicas[0].container.command)
+    assert flags["--max-model-len"] == "5120"
+    assert plan.decision.method == "eagle3", "what is not proposed stays"
+
+
+def test_the_acceptance_tab_fetches_them_and_they_are_their_teams_own(
+    client: Client, as_alice: Client, as_charlie: Client, replica: Replica
+) -> None:
+    tab = parsed(as_alice.get(f"/deployments/{replica.release.deployment_id}/"))
+    assert tab.select_one("#next-changes")["hx-get"] == page(replica)  # type: ignore[index]
+    part = parsed(as_alice.get(page(replica), headers={"HX-Request": "true"}))
+    assert "Nothing: the load is within the break-even" in part.text
+    assert part.select("h1") == []
+    assert client.get(page(replica)).status_code == 302
+    assert as_charlie.get(page(replica)).status_code == 404
+    assert as_alice.post(page(replica)).status_code == 405
+    Release.objects.update(state="stopped")
+    assert "Nothing runs now" in text_of(as_alice.get(page(replica)))
