@@ -46,6 +46,7 @@ class EngineArgs:
         group.add_argument("--kv-cache-dtype", **cache_kwargs["dtype"])
         group.add_argument("--block-size", **{**cache_kwargs["block_size"], "default": None})
         group.add_argument("--kv-skip-layers", **cache_kwargs["skip_layers"])
+        group.add_argument("--state-dtype", **cache_kwargs["state_dtype"])
         vllm_kwargs = get_kwargs(VllmConfig)
         vllm_kwargs["speculative_config"]["type"] = optional_type(json.loads)
         group.add_argument("--speculative-config", "-sc", **vllm_kwargs["speculative_config"])
@@ -76,10 +77,12 @@ CLI_ARGS = """
 import json
 from vllm.config.utils import config
 from vllm.engine.arg_utils import AsyncEngineArgs, optional_type
+from vllm.renderers.chat_utils import ContentFormat
 
 @config
 class BaseFrontendArgs:
     chat_template: str | None = None
+    content_format: ContentFormat = "auto"
     lora_modules: list[str] | None = None
 
     @classmethod
@@ -147,11 +150,30 @@ class ModelConfig:
     hf_overrides: HfOverrides = field(default_factory=dict)
     quantization: Literal["awq", "fp8"] | str | None = None
 
+    @field_validator("quantization", mode="before")
+    @classmethod
+    def validate_quantization(cls, value):
+        return value.lower() if isinstance(value, str) else value
+
 @config
 class CacheConfig:
     dtype: CacheDType = "auto"
     block_size: Optional[BlockSize] = None
     skip_layers: list[str] = field(default_factory=list)
+    state_dtype: StateDType | str = "auto"
+
+    @field_validator("state_dtype", mode="after")
+    @classmethod
+    def _validate_state_dtype(cls, value):
+        if not is_known_state_dtype(value):
+            raise ValueError(f"Invalid {value!r}")
+        return value
+
+StateDType = Literal["auto", "float32"]
+STATE_DTYPES: list[str] = list(get_args(StateDType))
+
+def is_known_state_dtype(name):
+    return name in STATE_DTYPES
 
 HfOverrides = Union[dict[str, Any], Callable[[Any], Any]]
 
@@ -238,6 +260,12 @@ FROM vllm-openai-base AS vllm-openai
 ENTRYPOINT ["vllm", "serve"]
 """
 
+CHAT_UTILS = """
+from .template import load_template
+from .other import *
+from .types import *
+"""
+
 VLLM = {
     "PKG-INFO": "Name: vllm\nVersion: 0.99.0\n",
     "docker/Dockerfile": DOCKERFILE,
@@ -250,6 +278,8 @@ VLLM = {
     "vllm/engine/arg_utils.py": ARG_UTILS,
     "vllm/entrypoints/cli/serve.py": SERVE,
     "vllm/entrypoints/openai/cli_args.py": CLI_ARGS,
+    "vllm/renderers/chat_utils/__init__.py": CHAT_UTILS,
+    "vllm/renderers/chat_utils/types.py": 'ContentFormat = Literal["auto", "string"]',
     "vllm/v1/metrics/loggers.py": LOGGERS,
     "vllm/v1/spec_decode/eagle.py": "",
     "vllm/v1/spec_decode/medusa.py": "",

@@ -130,7 +130,8 @@ def test_archive_of_something_else_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_archive_that_is_cut_off_is_one_sentence(archive: Path) -> None:
-    archive.write_bytes(archive.read_bytes()[:-40])
+    whole = archive.read_bytes()
+    archive.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(CommandError, match="Download it again"):
         _run("profile_engine", "--wheel", str(archive))
 

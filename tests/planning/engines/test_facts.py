@@ -232,6 +232,14 @@ def test_flags_of_the_old_command_line_are_gone(
     assert not any(one.knows(name) for one in sampled)
 
 
+@pytest.mark.parametrize("name", ["--kv-cache-dtype", "--chat-template-content-format"])
+def test_choices_of_a_flag_are_known_in_every_release(name: str) -> None:
+    """Whether its parser holds them, a package of re-exports, or a validator of the configuration."""
+    flags = [one.flag(name) for one in profiles_of("vllm")]
+    assert all(flag and flag.accepts("auto") for flag in flags)
+    assert not any(flag and flag.accepts("no-such-value") for flag in flags)
+
+
 @pytest.mark.parametrize(("name", "since", "until"), METRICS)
 def test_metric_is_shown_since_and_until(
     sampled: tuple[EngineProfile, ...], name: str, since: str, until: str

@@ -40,6 +40,8 @@ def profile() -> EngineProfile:
         Flag(name="--kv-cache-dtype", choices=("auto", "fp8")),
         Flag(name="--block-size", kind=ValueKind.INTEGER, choices=("16", "32", "None")),
         Flag(name="--kv-skip-layers", many=True),
+        Flag(name="--state-dtype", choices=("auto", "float32")),
+        Flag(name="--content-format", choices=("auto", "string")),
         Flag(name="--speculative-config", kind=ValueKind.JSON, aliases=("-sc",)),
         Flag(name="--seed", kind=ValueKind.INTEGER),
         Flag(name="--load-format", choices=("auto", "dummy")),
@@ -61,7 +63,7 @@ def test_flag_is_read_as_the_parser_would_take_it(
 
 
 def test_no_other_flag_is_read(profile: EngineProfile) -> None:
-    assert len(profile.arguments) == 23
+    assert len(profile.arguments) == 25
 
 
 @pytest.mark.parametrize(

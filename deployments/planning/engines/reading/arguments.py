@@ -78,6 +78,9 @@ def field_settings(
     """Settings of one field: ``type``, ``action``, ``nargs``, ``choices``."""
     found = hints(tree, field.module, field.annotation)
     settings = _settings(rules, field.name, found)
+    listed = literal_options(found)
+    if listed and "choices" not in settings and _refuses_others(tree, field):
+        settings["choices"] = list(listed)
     inner = settings.pop("inner", ())
     options = literal_options(inner if isinstance(inner, tuple) else ())
     if options:
@@ -85,6 +88,36 @@ def field_settings(
     if NONE in found and isinstance(settings.get("choices"), list):
         settings["choices"] = [*_strings(settings["choices"]), "None"]
     return settings
+
+
+def _refuses_others(tree: SourceTree, field: RecordField) -> bool:
+    """Whether the field's validator asks if its value is in the list made from the Literal.
+
+    The parser takes any text then, and the engine ends at the configuration (``cache_dtype``, 0.33).
+    """
+    called = [
+        tree.find(field.module, node.func.id)
+        for node in ast.walk(field.validator or ast.Pass())
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    ]
+    lists = [
+        tree.find(one.module, node.comparators[0].id)
+        for one in called
+        if isinstance(one, Definition) and isinstance(one.node, ast.FunctionDef)
+        for node in ast.walk(one.node)
+        if isinstance(node, ast.Compare)
+        and isinstance(node.ops[0], ast.In)
+        and isinstance(node.comparators[0], ast.Name)
+    ]
+    aliases = {
+        name.id for name in ast.walk(field.annotation) if isinstance(name, ast.Name)
+    }
+    return any(
+        isinstance(one, Definition)
+        and "get_args" in ast.unparse(one.node)
+        and any(f"({name})" in ast.unparse(one.node) for name in aliases)
+        for one in lists
+    )
 
 
 def _settings(rules: GetKwargsRules, name: str, found: tuple[Hint, ...]) -> Settings:

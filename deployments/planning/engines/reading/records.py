@@ -12,13 +12,17 @@ NOT_FIELDS = ("ClassVar", "InitVar")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordField:
-    """One field: its annotation and default as they stand in ``module``; ``given`` as an argument."""
+    """One field: its annotation and default as they stand in ``module``; ``given`` as an argument.
+
+    ``validator`` is the method that pydantic calls with its value.
+    """
 
     name: str
     module: str
     annotation: ast.expr
     default: ast.expr | None
     given: bool = True
+    validator: ast.FunctionDef | None = None
 
 
 def fields_of(tree: SourceTree, record: Definition) -> tuple[RecordField, ...]:
@@ -55,6 +59,7 @@ def method_of(
 
 
 def _own_fields(owner: Definition) -> Iterator[RecordField]:
+    validators = _validators(owner)
     for statement in getattr(owner.node, "body", ()):
         if not isinstance(statement, ast.AnnAssign):
             continue
@@ -69,7 +74,23 @@ def _own_fields(owner: Definition) -> Iterator[RecordField]:
             annotation=statement.annotation,
             default=default_of(statement.value),
             given=_is_given(statement.value),
+            validator=validators.get(target.id),
         )
+
+
+def _validators(owner: Definition) -> dict[str, ast.FunctionDef]:
+    """Methods under ``@field_validator("name", ...)``, by the names of the fields."""
+    return {
+        str(word.value): statement
+        for statement in getattr(owner.node, "body", ())
+        if isinstance(statement, ast.FunctionDef)
+        for mark in statement.decorator_list
+        if isinstance(mark, ast.Call)
+        and isinstance(mark.func, ast.Name)
+        and mark.func.id == "field_validator"
+        for word in mark.args
+        if isinstance(word, ast.Constant)
+    }
 
 
 def default_of(value: ast.expr | None) -> ast.expr | None:

@@ -80,7 +80,11 @@ class SourceTree:
         """What a name means in a module, imports followed."""
         bound = self._namespace(module).get(name)
         if bound is None:
-            return self._below(module, name) or Symbol(name)
+            return (
+                self._starred(module, name, depth)
+                or self._below(module, name)
+                or Symbol(name)
+            )
         if not isinstance(bound, _Import):
             return Definition(module, bound)
         if bound.name is None:
@@ -90,6 +94,17 @@ class SourceTree:
             if isinstance(found, Definition):
                 return found
         return Symbol(f"{bound.module}.{bound.name}")
+
+    def _starred(self, module: str, name: str, depth: int) -> Definition | None:
+        """What ``from other import *`` brings into the module."""
+        if depth >= LONGEST_CHAIN:
+            return None
+        for bound in self._namespace(module).values():
+            if isinstance(bound, _Import) and bound.name == "*":
+                found = self.find(bound.module, name, depth + 1)
+                if isinstance(found, Definition):
+                    return found
+        return None
 
     def _below(self, package: str, name: str) -> Definition | None:
         """A class of a package whose ``__init__`` hands it out lazily."""
@@ -170,4 +185,10 @@ def _imported_from(
         parts = package.split(".")
         above = ".".join(parts[: len(parts) - statement.level + 1])
         base = f"{above}.{base}".rstrip(".")
-    return {one.asname or one.name: _Import(base, one.name) for one in statement.names}
+    return {
+        # Several stars may stand in one module, so each is kept by what it takes.
+        f"*{base}" if one.name == "*" else one.asname or one.name: _Import(
+            base, one.name
+        )
+        for one in statement.names
+    }
