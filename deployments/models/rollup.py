@@ -104,6 +104,7 @@ class Standing(models.TextChoices):
     NORMAL = "normal", _("Normal")
     HEALTHY = "healthy", _("Healthy")
     NOT_COMPARABLE = "not_comparable", _("Not judged")
+    TOO_FEW = "too_few", _("Too few drafts")
     NO_DATA = "no_data", _("No traffic")
     OFF = "off", _("Drafts nothing")
 

@@ -25,7 +25,7 @@ from deployments.models import (
 )
 from deployments.planning.plan import Role
 from deployments.telemetry.acceptance_history import NOTHING, Counts
-from deployments.telemetry.advice import ZERO_RATE, advise
+from deployments.telemetry.advice import advise
 
 HOURS = 24
 BASE_DAYS = 7
@@ -150,12 +150,9 @@ def _judge(due: Iterable[AcceptanceStanding], now: datetime) -> None:
 
 
 def verdict_of(method: str, count: int | None, counts: Counts) -> Standing:
-    """How the counts stand; under one per cent accepted is no low rate but a mistake."""
+    """How the counts stand, as the advice of the deployment's page judges them."""
     if method in NOT_SPECULATING:
         return Standing.OFF
-    rate = counts.acceptance_rate
-    if rate is not None and rate < ZERO_RATE:
-        return Standing.ZERO
     return Standing(advise(method, count, counts).verdict)
 
 

@@ -3,7 +3,8 @@
 The seed document's thresholds (above 80 % healthy, 60 to 80 % normal, below 60 % low) hold for
 one drafted token. With more tokens the rate falls by construction: a drafter whose every token
 is accepted with probability 0.8 has 80 % with one token and 65 % with three. So the thresholds
-are carried over to the count, and the marginal gain by position decides what to change.
+are carried over to the count, and the marginal gain by position decides what to change. Before there
+are enough drafts nothing is judged but that none was accepted.
 """
 
 from collections.abc import Mapping
@@ -17,6 +18,9 @@ from deployments.telemetry.diagnosis.acceptance_signs import LOOKUP_METHODS
 HIGH_RATE = 0.8
 LOW_RATE = 0.6
 ENOUGH_DRAFTS = 200
+ENOUGH_DRAFTS_FOR_ZERO = 20
+"""None accepted of so many: with 95 % confidence less than 15 % of drafts are of any use, for with
+none of n the rate is below 3/n (rule of three)."""
 LEAST_GAIN = 0.02
 LARGEST_COUNT = 16
 ZERO_RATE = 0.01
@@ -34,12 +38,17 @@ DEFAULT_DRAFT_COST = 0.1
 
 
 class Verdict(StrEnum):
-    """How the acceptance rate stands against the thresholds of this method and count."""
+    """How the acceptance rate stands against the thresholds of this method and count.
 
+    ``zero`` is under one per cent, which is no low rate but a mistake.
+    """
+
+    ZERO = "zero"
     HEALTHY = "healthy"
     NORMAL = "normal"
     LOW = "low"
     NOT_COMPARABLE = "not_comparable"
+    TOO_FEW = "too_few"
     NO_DATA = "no_data"
 
 
@@ -125,20 +134,21 @@ def advise(
         return _no_data(cost)
     count = num_speculative_tokens or len(counts.per_position) or None
     limits = thresholds_for(count) if count else None
-    verdict = _verdict(method, rate, limits)
-    gains = _gains(counts, cost)
-    action, suggested = _action(count, counts, gains, verdict)
+    drafts = _drafts(counts, count)
+    verdict = _verdict(method, rate, limits, drafts)
+    gains = () if verdict is Verdict.TOO_FEW else _gains(counts, cost)
+    action, suggested = _action(count, gains, verdict)
     statements = [
         _measured(counts, rate),
         *_judged(verdict, rate, count, limits),
         _arithmetic(gains, cost),
-        _proposal(action, suggested, count),
+        _proposal(action, suggested, count, drafts),
     ]
     return Advice(
         verdict=verdict,
         action=action,
         suggested_num_speculative_tokens=suggested,
-        thresholds=None if verdict is Verdict.NOT_COMPARABLE else limits,
+        thresholds=limits if verdict in _JUDGEMENTS else None,
         draft_cost=cost,
         gains=gains,
         statements=tuple(statement for statement in statements if statement),
@@ -168,7 +178,21 @@ def _rate_of(probability: float, count: int) -> float:
     return sum(probability**position for position in range(1, count + 1)) / count
 
 
-def _verdict(method: str | None, rate: float, limits: Thresholds | None) -> Verdict:
+def _drafts(counts: Counts, count: int | None) -> int | None:
+    """How many drafts there were; where only tokens were counted, how many they make."""
+    if counts.num_drafts is not None:
+        return counts.num_drafts
+    return counts.drafted // count if count else None
+
+
+def _verdict(
+    method: str | None, rate: float, limits: Thresholds | None, drafts: int | None
+) -> Verdict:
+    known = ENOUGH_DRAFTS if drafts is None else drafts
+    if rate < ZERO_RATE and known >= ENOUGH_DRAFTS_FOR_ZERO:
+        return Verdict.ZERO
+    if known < ENOUGH_DRAFTS:
+        return Verdict.TOO_FEW
     if method in LOOKUP_METHODS or limits is None:
         return Verdict.NOT_COMPARABLE
     if rate > limits.high:
@@ -205,13 +229,12 @@ def _beyond(rates: tuple[float, ...]) -> float:
 
 def _action(
     count: int | None,
-    counts: Counts,
     gains: tuple[PositionGain, ...],
     verdict: Verdict,
 ) -> tuple[Action, int | None]:
-    if counts.num_drafts is not None and counts.num_drafts < ENOUGH_DRAFTS:
+    if verdict is Verdict.TOO_FEW:
         return Action.WAIT, None
-    if (counts.acceptance_rate or 0.0) < ZERO_RATE:
+    if verdict is Verdict.ZERO:
         return Action.CHECK_DRAFTER, None
     best = _best_count(count, gains, verdict)
     if count is not None and best is not None and best != count:
@@ -279,7 +302,12 @@ _JUDGEMENTS = {
 def _judged(
     verdict: Verdict, rate: float, count: int | None, limits: Thresholds | None
 ) -> list[Statement]:
-    if verdict is Verdict.NOT_COMPARABLE or limits is None or count is None:
+    if verdict is Verdict.TOO_FEW:
+        return []
+    if verdict is Verdict.ZERO:
+        said = text("{rate} is nothing: such drafts only cost time.")
+        return [_statement("rate_zero", said, {"rate": f"{rate:.1%}"})]
+    if verdict not in _JUDGEMENTS or limits is None or count is None:
         said = text(
             "The thresholds do not apply: n-gram and suffix drafting only draft where the text "
             "repeats, and without num_speculative_tokens a rate says nothing."
@@ -325,14 +353,19 @@ _PROPOSALS = {
         "Check that drafter, checkpoint and method belong together before changing "
         "num_speculative_tokens."
     ),
-    Action.WAIT: text("Wait for at least {enough} drafts before changing anything."),
+    Action.WAIT: text(
+        "Too few to judge: {drafts} drafts. Wait for at least {enough} before changing anything."
+    ),
 }
 
 
-def _proposal(action: Action, suggested: int | None, count: int | None) -> Statement:
+def _proposal(
+    action: Action, suggested: int | None, count: int | None, drafts: int | None
+) -> Statement:
     parameters = {
         "suggested": str(suggested),
         "count": text("its value") if count is None else str(count),
+        "drafts": str(drafts),
         "enough": str(ENOUGH_DRAFTS),
     }
     return _statement(f"action_{action}", _PROPOSALS[action], parameters)

@@ -173,9 +173,10 @@ STATUSES: Mapping[str, Mapping[str, Status]] = {
             Verdict.HEALTHY: (GOOD, _("Healthy")),
             Verdict.NORMAL: (GOOD, _("Normal")),
             Verdict.LOW: (ATTENTION, _("Low")),
-            Standing.ZERO: (BAD, _("Nothing accepted")),
+            Verdict.ZERO: (BAD, _("Nothing accepted")),
             Standing.STALE: (ATTENTION, _("No data")),
             Verdict.NOT_COMPARABLE: (IDLE, _("Not judged")),
+            Verdict.TOO_FEW: (IDLE, _("Too few drafts")),
             Verdict.NO_DATA: (IDLE, _("No traffic")),
             Standing.OFF: (IDLE, _("Drafts nothing")),
         }

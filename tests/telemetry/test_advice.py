@@ -66,8 +66,18 @@ def test_low_first_position_questions_the_drafter() -> None:
 
 def test_nothing_accepted_questions_the_drafter_not_the_count() -> None:
     advice = advise("mtp", 3, counts(0.001, 0.0, 0.0))
+    assert advice.verdict is Verdict.ZERO
     assert advice.action is Action.CHECK_DRAFTER
     assert advice.suggested_num_speculative_tokens is None
+
+
+@pytest.mark.parametrize(
+    ("drafts", "verdict"), [(19, Verdict.TOO_FEW), (20, Verdict.ZERO)]
+)
+def test_nothing_accepted_is_said_before_a_rate_can_be_judged(
+    drafts: int, verdict: Verdict
+) -> None:
+    assert advise("eagle3", 3, counts(0.0, 0.0, 0.0, drafts=drafts)).verdict is verdict
 
 
 @pytest.mark.parametrize("method", ["ngram", "suffix", "ngram_gpu"])
@@ -83,10 +93,22 @@ def test_no_traffic_is_no_verdict() -> None:
     assert advice.action is Action.WAIT
 
 
+@pytest.mark.parametrize(
+    ("drafts", "verdict"), [(199, Verdict.TOO_FEW), (200, Verdict.HEALTHY)]
+)
+def test_a_rate_of_few_drafts_is_not_judged(drafts: int, verdict: Verdict) -> None:
+    assert advise("mtp", 1, counts(0.9, drafts=drafts)).verdict is verdict
+
+
 def test_few_drafts_change_nothing() -> None:
-    advice = advise("mtp", 1, counts(0.9, drafts=20))
-    assert advice.action is Action.WAIT
-    assert "at least 200 drafts" in texts(advice)
+    advice = advise("mtp", 1, counts(0.9, drafts=24))
+    assert (advice.action, advice.gains) == (Action.WAIT, ())
+    assert "Too few to judge: 24 drafts. Wait for at least 200" in texts(advice)
+
+
+def test_where_only_tokens_were_counted_they_say_how_many_drafts_there_were() -> None:
+    """Lines of older releases do not tell the drafts."""
+    assert advise("mtp", 3, Counts(accepted=60, drafted=90)).action is Action.WAIT
 
 
 def test_counts_without_positions_are_judged_by_rate_alone() -> None:
