@@ -33,6 +33,7 @@ from deployments.views import (
     plan_spec,
     policies,
     releases,
+    preflight,
     rules,
     search,
     service_discovery,
@@ -245,6 +246,11 @@ urlpatterns: list[URLPattern] = [
         "approvals/<uuid:pk>/release/",
         approvals.approval_release,
         name="approval-release",
+    ),
+    path(
+        "approvals/<uuid:pk>/preflight/",
+        preflight.preflight,
+        name="approval-preflight",
     ),
     path(
         "approvals/<uuid:pk>/files/",

@@ -27,6 +27,7 @@ app.conf.beat_schedule = {
         ("test_connections", 15),
         ("probe_hosts", 30),
         ("list_models_asked", 15),
+        ("run_preflights", 15),
         ("poll_log_tails", 2),
         ("roll_up", 30),
         ("forget_old", 300),

@@ -150,6 +150,10 @@ HOURS_KEPT_DAYS = env.integer("HOURS_KEPT_DAYS", default=400)
 DAYS_KEPT_DAYS = env.integer("DAYS_KEPT_DAYS", default=0)
 STALE_AFTER_SECONDS = env.integer("STALE_AFTER_SECONDS", default=180, minimum=60)
 
+# How long the preflight of a plan stands, in minutes; a release repeats what is older
+
+PREFLIGHT_LASTS_MINUTES = env.integer("PREFLIGHT_LASTS_MINUTES", default=30)
+
 # People
 
 AUTH_USER_MODEL = "deployments.User"

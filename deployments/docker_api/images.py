@@ -15,13 +15,14 @@ from deployments.docker_api.client import Engine
 from deployments.docker_api.errors import (
     DockerApiError,
     EngineTimeoutError,
+    ImageMissingError,
     NotFoundError,
     PullCancelledError,
     PullStalledError,
 )
 from deployments.docker_api.reading import as_object, objects, string, text_map, texts
 from deployments.docker_api.translation import from_answer, message_of, translated
-from deployments.planning.text import Text, text
+from deployments.planning.text import Text, said_by, text
 
 IMPORT_TIMEOUT_S = 120
 
@@ -109,6 +110,25 @@ def repository_of(reference: str) -> str:
     name = reference.partition("@")[0]
     head, colon, tail = name.rpartition(":")
     return head if colon and "/" not in tail else name
+
+
+def registry_digest(
+    engine: Engine, reference: str, *, digest: str | None = None
+) -> str:
+    """The digest that the image has in its registry, asked by the host; nothing is pulled.
+
+    Raises:
+        ImageMissingError, RegistryDeniedError, RegistryUnavailableError: as named.
+        DockerApiError: the engine does not answer or answers another error.
+    """
+    asked = f"{repository_of(reference)}@{digest}" if digest else reference
+    act = text("find the image {image} in its registry", image=asked)
+    path = f"/distribution/{quote(asked, safe='/:@')}/json"
+    try:
+        answer = as_object(engine.call("GET", path, act=act))
+    except NotFoundError as error:
+        raise ImageMissingError(said_by(error)) from error
+    return str(as_object(answer.get("Descriptor")).get("digest") or "")
 
 
 def pull_image(

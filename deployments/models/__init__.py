@@ -38,6 +38,7 @@ from deployments.models.model_directory import (
     ModelListing,
 )
 from deployments.models.policy import PolicyVersion
+from deployments.models.preflight import Preflight, PreflightCheck, PreflightState
 from deployments.models.release import (
     CHANGING_STATES,
     FINAL_STATES,
@@ -127,6 +128,9 @@ __all__ = [
     "ProbeSettings",
     "Reachability",
     "Release",
+    "Preflight",
+    "PreflightCheck",
+    "PreflightState",
     "ReleaseEvent",
     "ReleaseState",
     "Replica",

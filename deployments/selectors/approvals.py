@@ -35,6 +35,7 @@ from deployments.selectors.changes import (
 from deployments.selectors.freezes import freeze_of, goes_back
 from deployments.selectors.intents import STATE_SENTENCES, intent, replacement
 from deployments.selectors.plans import stored_plan
+from deployments.selectors.preflight import MAY_ASK
 from deployments.selectors.texts import say_error
 from deployments.selectors.votes import (
     OBSTACLE_SENTENCES,
@@ -56,6 +57,7 @@ class RequestActions:
     deploy: bool
     withdraw: bool
     plan: bool
+    check: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,6 +158,7 @@ def requests_for(user: User) -> ScopedQuerySet[ApprovalRequest]:
         "plan__revision__deployment__cluster__team",
         "plan__revision__created_by",
         "submitted_by",
+        "preflight",
     )
 
 
@@ -172,7 +175,8 @@ def request_page(user: User, row: ApprovalRequest) -> RequestPage:
     against = release.replaces if release else _live_release(row)
     state = effective_state(row)
     is_open = state == RequestState.OPEN
-    operates = TeamRole.OPERATOR in roles_in(user, team_of(row))
+    roles = roles_in(user, team_of(row))
+    operates = TeamRole.OPERATOR in roles
     superseded = state == RequestState.SUPERSEDED
     freeze = _freeze(row) if state in LIVE_STATES else None
     votes = tuple(row.approvals.all())
@@ -203,6 +207,7 @@ def request_page(user: User, row: ApprovalRequest) -> RequestPage:
             and freeze is None,
             withdraw=operates and state in LIVE_STATES,
             plan=operates,
+            check=bool(MAY_ASK & roles),
         ),
         why_not=said,
         approvers=_yet_to_vote(approvers, votes),

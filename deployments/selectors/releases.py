@@ -37,6 +37,7 @@ from deployments.selectors.emergencies import MAY_STOP, may_run
 from deployments.selectors.methods import same_method
 from deployments.selectors.phases import Phase, phases
 from deployments.selectors.plans import stored_plan
+from deployments.selectors.preflight import MAY_ASK
 from deployments.selectors.texts import listed
 from deployments.telemetry.logs.visible import visible_text
 
@@ -203,6 +204,7 @@ class ReleasePage:
     approved_by: tuple[str, ...]
     hosts: str
     may_plan: bool
+    may_check: bool
 
 
 def releases_for(user: User) -> ScopedQuerySet[Release]:
@@ -210,7 +212,7 @@ def releases_for(user: User) -> ScopedQuerySet[Release]:
     return Release.objects.for_user(user).select_related(
         "deployment__cluster__team",
         "plan__revision__deployment__cluster__team",
-        "request",
+        "request__preflight",
         "started_by",
         "replaces__plan__revision",
     )
@@ -227,6 +229,7 @@ def release_page(user: User, release: Release) -> ReleasePage:
         progress=progress,
         actions=_actions(progress, roles),
         may_plan=operates,
+        may_check=bool(MAY_ASK & roles) and not progress.moving,
         plan=plan,
         approved_by=tuple(votes.values_list("user_name", flat=True)),
         hosts=listed(dict.fromkeys(one.row.host.name for one in progress.replicas)),

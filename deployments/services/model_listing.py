@@ -77,6 +77,17 @@ def model_roots(host: Host) -> tuple[str, ...]:
     return tuple(dict.fromkeys(root.rstrip("/") for root in roots if root))[:MOST_ROOTS]
 
 
+def absent_by_listing(host: Host, paths: Iterable[str]) -> tuple[str, ...]:
+    """Those of the directories that the last look at the host did not find; none without a whole look."""
+    listing = ModelListing.objects.filter(host=host, read_at__isnull=False, cut="")
+    row = listing.first()
+    if row is None or row.problem:
+        return ()
+    wanted = {path for path in paths if path.rpartition("/")[0] in model_roots(host)}
+    there = ModelDirectory.objects.filter(host=host, path__in=wanted)
+    return tuple(sorted(wanted - set(there.values_list("path", flat=True))))
+
+
 def list_models(host_id: uuid.UUID) -> None:
     """Look at the host's model directories and keep what is there; safe to repeat."""
     host = Host.objects.filter(pk=host_id).select_related("cluster").first()

@@ -8,6 +8,7 @@ from deployments.tasks.observing import (
     watch_host,
     watch_hosts,
 )
+from deployments.tasks.preflight import run_preflight, run_preflights
 from deployments.tasks.probing import probe_host, probe_hosts
 from deployments.tasks.reading import poll_logs, read_host_logs
 from deployments.tasks.rollout import run_command, sweep_commands
@@ -28,6 +29,8 @@ __all__ = [
     "read_host_logs",
     "roll_up",
     "run_command",
+    "run_preflight",
+    "run_preflights",
     "sweep_commands",
     "test_connection",
     "test_connections",

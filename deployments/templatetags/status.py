@@ -15,6 +15,7 @@ from deployments.models import (
     DriftKind,
     EventKind,
     ModelDirectoryState,
+    PreflightState,
     Reachability,
     ReleaseState,
     ReplicaState,
@@ -117,6 +118,14 @@ STATUSES: Mapping[str, Mapping[str, Status]] = {
             ModelDirectoryState.INCOMPLETE: BAD,
             ModelDirectoryState.UNREADABLE: BAD,
             ModelDirectoryState.UNCHECKED: ATTENTION,
+        }
+    ),
+    "preflight": _choices(
+        {
+            PreflightState.PASSED: GOOD,
+            PreflightState.NOTED: ATTENTION,
+            PreflightState.FAILED: BAD,
+            PreflightState.UNCHECKED: IDLE,
         }
     ),
     "replica": {

@@ -18,6 +18,7 @@ from deployments.selectors.approvals import (
     requests_for,
 )
 from deployments.selectors.plans import stored_plan
+from deployments.selectors.preflight import preflight_view
 from deployments.selectors.tables.approvals import APPROVALS
 from deployments.selectors.texts import say_error
 from deployments.selectors.votes import team_of
@@ -147,11 +148,13 @@ def _page(
     status: int = 200,
     error: str = "",
 ) -> HttpResponse:
+    page = request_page(person(request), row)
     context = {
-        "page": request_page(person(request), row),
+        "page": page,
         "form": form or DecisionForm(initial={"digest": row.digest}),
         "key": new_key(),
         "plan_again": plan_again_address(row.plan),
+        "preflight": preflight_view(row, may_ask=page.actions.check),
         "error": error,
     }
     return render(request, "approvals/request.html", context, status=status)

@@ -90,6 +90,8 @@ MANIFEST: Mapping[str, Permission] = {
     "approval": _read,
     "approval-decide": Permission(methods=CHANGE, role=TeamRole.APPROVER),
     "approval-withdraw": _operate,
+    # Operators and approvers may: the service asks for one of the two.
+    "approval-preflight": Permission(methods=BOTH),
     "approval-release": _operate,
     "stored-plan-files": _read,
     "release-list": _read,

@@ -13,6 +13,7 @@ from deployments.forms.releases import ActForm, new_key
 from deployments.models import Command, Release, User
 from deployments.planning.errors import PlanningError
 from deployments.selectors.logs import has_tail, release_tail
+from deployments.selectors.preflight import preflight_view
 from deployments.selectors.releases import (
     ReleasePage,
     release_page,
@@ -144,6 +145,7 @@ def _page(
         "page": page,
         "progress": page.progress,
         "plan_again": _plan_again(page),
+        "preflight": preflight_view(row.request, may_ask=page.may_check),
         "tail": release_tail(row) if has_tail(row) else None,
         "key": new_key(),
         "error": error,

@@ -13,6 +13,7 @@ from tests import (
     benchmark_rows,
     host_rows,
     metric_rows,
+    preflight_rows,
     probe_rows,
     team_rows,
 )
@@ -33,6 +34,7 @@ ROWS = (
     benchmark_rows,
     host_rows,
     metric_rows,
+    preflight_rows,
     probe_rows,
     team_rows,
 )

@@ -11,7 +11,13 @@ from pydantic import JsonValue as Json
 
 from deployments.docker_api.client import Engine
 from deployments.docker_api.images import ImageFacts, environment_of, find_image
-from deployments.models import EventKind, Host, HostProbe, ReleaseState
+from deployments.models import (
+    EventKind,
+    Host,
+    HostProbe,
+    PreflightCheck,
+    ReleaseState,
+)
 from deployments.planning.engines.arguments import PROGRAM, flag_values
 from deployments.planning.errors import PlanningError
 from deployments.planning.plan import Role
@@ -23,9 +29,10 @@ from deployments.planning.platforms.drivers import (
 )
 from deployments.planning.text import NOTHING, Text, said_by, sentences, text
 from deployments.selectors.engine_profiles import known_profile
+from deployments.services.rollout.checklist import Checklist, Told, minutes
 from deployments.services.rollout.journal import Act
 from deployments.services.rollout.outcomes import Done, StepFailedError
-from deployments.services.rollout.rollout import Member, Rollout, policy_of
+from deployments.services.rollout.rollout import Layout, Member, Rollout, policy_of
 from deployments.services.short_run import ShortRun, ShortRunError, run_short
 from deployments.services.throwaway import remove_leftovers
 
@@ -68,49 +75,97 @@ def check_images(rollout: Rollout, act: Act) -> Done:
         StepFailedError: the parser refuses a command, or a driver is too old; nothing was stopped.
         DockerApiError: a host does not answer.
     """
-    said: list[Text] = []
-    for host in rollout.hosts:
-        for members in _by_image(rollout, host):
-            with rollout.engine(host) as engine:
-                image = find_image(
-                    engine,
-                    members[0].planned.container.image.reference,
-                    image_id=members[0].row.image_id,
-                )
-                if image is None:
-                    continue
-                environment = environment_of(engine, image)
-                said += _compare_driver(host, members, environment, rollout)
-                said += _read_commands(rollout, engine, image, members)
-    notes = [one for one in said if one]
+    found = Checklist(rollout.release.request_id, trial=False)
+    try:
+        notes = prove_images(rollout, found)
+    finally:
+        found.store()
     with rollout.claim.fenced():
         for one in notes[:-1]:
             rollout.journal.write(act, EventKind.NOTE, one)
     return Done(notes[-1] if notes else text("There is nothing to check in the image."))
 
 
-def _by_image(rollout: Rollout, host: Host) -> Iterator[list[Member]]:
+def prove_images(layout: Layout, found: Checklist) -> list[Text]:
+    """The same for a release and for a trial; returns what was found, one sentence each.
+
+    What the preflight list found of the same image a short while ago is not asked again. Images that
+    a host does not have yet are passed over.
+
+    Raises:
+        StepFailedError: the parser refuses a command, or a driver is too old.
+        DockerApiError: a host does not answer.
+    """
+    said: list[Text] = []
+    for host in layout.hosts:
+        for image_id, members in _by_image(layout, host).items():
+            image: ImageFacts | None = None
+            reference = members[0].planned.container.image.reference
+            with found.checking(PreflightCheck.DRIVER, host, image=image_id) as told:
+                with layout.engine(host) as engine:
+                    if image_id:
+                        image = find_image(engine, reference, image_id=image_id)
+                    if image is None:
+                        told.skip(_not_there(host))
+                        continue
+                    environment = environment_of(engine, image)
+                said += _compare_driver(host, members, environment, layout, told)
+            if image is not None:
+                said += _parse(layout, found, host, image, members)
+    return [one for one in said if one]
+
+
+def _not_there(host: Host) -> Text:
+    return text("The image is not on {host} yet.", host=host.name)
+
+
+def _parse(
+    layout: Layout,
+    found: Checklist,
+    host: Host,
+    image: ImageFacts,
+    members: Sequence[Member],
+) -> Iterator[Text]:
+    age = found.age(PreflightCheck.ARGUMENTS, host, image=image.image_id)
+    if age is not None:
+        yield text(
+            "The parser in {image} took the commands of {host} {minutes} minutes ago.",
+            image=members[0].planned.container.image.reference,
+            host=host.name,
+            minutes=minutes(age),
+        )
+        return
+    with (
+        found.checking(PreflightCheck.ARGUMENTS, host, image=image.image_id) as told,
+        layout.engine(host) as engine,
+    ):
+        yield from _read_commands(layout, engine, image, members, told)
+
+
+def _by_image(layout: Layout, host: Host) -> dict[str, list[Member]]:
     """The replicas of a host that start an engine, by the image they run."""
     found: dict[str, list[Member]] = {}
-    for member in rollout.members:
+    for member in layout.members_on(host):
         command = member.planned.container.command
         starts = command[: len(PROGRAM)] == PROGRAM
-        if member.host == host and starts and member.planned.role is not Role.ROUTER:
+        if starts and member.planned.role is not Role.ROUTER:
             found.setdefault(member.row.image_id, []).append(member)
-    yield from found.values()
+    return found
 
 
 def _compare_driver(
     host: Host,
     members: Sequence[Member],
     environment: Mapping[str, str],
-    rollout: Rollout,
+    layout: Layout,
+    told: Told,
 ) -> Iterator[Text]:
     first = members[0].planned
     if first.practice or not first.devices:
+        told.sentence = text("Nothing there needs a driver.")
         return
     probe = HostProbe.objects.filter(host=host).first()
-    plan = rollout.plan
+    plan = layout.plan
     verdict = judge_driver(
         HostDriver(
             host=host.name,
@@ -135,6 +190,10 @@ def _compare_driver(
             verdict.fix,
             final=ReleaseState.BLOCKED,
         )
+    if verdict.fix:
+        told.note(verdict.sentence, verdict.fix)
+    else:
+        told.sentence = verdict.sentence
     yield sentences(verdict.sentence, verdict.fix) if verdict.fix else verdict.sentence
 
 
@@ -145,15 +204,21 @@ def _leaves_full_graphs(command: Sequence[str]) -> bool:
 
 
 def _read_commands(
-    rollout: Rollout, engine: Engine, image: ImageFacts, members: Sequence[Member]
+    layout: Layout,
+    engine: Engine,
+    image: ImageFacts,
+    members: Sequence[Member],
+    told: Told,
 ) -> Iterator[Text]:
     said = NOTHING
     for batch in _batches(members):
         parsed = parse_in_image(
-            engine, image, batch, on_wait=_renewing(rollout), host=batch[0].host
+            engine, image, batch, on_wait=_renewing(layout), host=batch[0].host
         )
         if parsed.cannot:
-            yield _by_profile(rollout, batch, parsed.cannot)
+            stands_in = _by_profile(layout, batch, parsed.cannot)
+            told.note(stands_in)
+            yield stands_in
             return
         for member, refusal in zip(batch, parsed.refusals, strict=True):
             if refusal:
@@ -165,6 +230,7 @@ def _read_commands(
             count=len(members),
             host=batch[0].host.name,
         )
+    told.sentence = said
     yield said
 
 
@@ -244,9 +310,9 @@ def _batches(members: Sequence[Member]) -> Iterator[list[Member]]:
         yield batch
 
 
-def _by_profile(rollout: Rollout, members: Sequence[Member], why: str) -> Text:
+def _by_profile(layout: Layout, members: Sequence[Member], why: str) -> Text:
     """The parser cannot run: every flag is looked up in the profile that the plan was made with."""
-    plan = rollout.plan
+    plan = layout.plan
     name = f"{plan.engine}=={plan.engine_version}"
     try:
         profile = known_profile(name)
@@ -309,14 +375,14 @@ def _refused(member: Member, refusal: str) -> StepFailedError:
     )
 
 
-def _renewing(rollout: Rollout) -> Callable[[], None]:
+def _renewing(layout: Layout) -> Callable[[], None]:
     """Keep the lease while the container runs."""
     renewed = time.monotonic()
 
     def on_wait() -> None:
         nonlocal renewed
         if time.monotonic() - renewed > RENEW_EVERY_S:
-            rollout.claim.renew()
+            layout.keep_alive()
             renewed = time.monotonic()
 
     return on_wait

@@ -1,11 +1,11 @@
-"""VALIDATE and BOOK: prove the approval, look at the hosts again, hold devices and ports."""
+"""VALIDATE and BOOK, and the checks of both: the approval, the hosts, devices, ports and names."""
 
 from pathlib import Path
 
 from django.db import IntegrityError, transaction
 
 from deployments.docker_api.containers import ListedContainer, list_containers
-from deployments.models import Booking, Host, ReleaseState, Replica
+from deployments.models import Booking, Host, PreflightCheck, ReleaseState, Replica
 from deployments.planning.errors import PlanningError
 from deployments.planning.text import Text, said_by, sentences, text
 from deployments.selectors.planning_inputs import host_snapshots
@@ -13,16 +13,20 @@ from deployments.services.approvals import check_approval, mark_stale
 from deployments.services.errors import NotApprovedError
 from deployments.services.freezes import FrozenError, check_freeze
 from deployments.services.observation import look_at, store_observation
+from deployments.services.rollout.checklist import Checklist
 from deployments.services.rollout.journal import Act
 from deployments.services.rollout.outcomes import Done, StepFailedError
 from deployments.services.rollout.rollout import (
     INSTANCE_LABEL,
     RELEASE_LABEL,
+    Layout,
     Rollout,
     policy_of,
     resources,
 )
 from deployments.services.rollout.weights_check import prove_weights
+
+HOST_CHANGED = "host_changed"
 
 
 def validate(rollout: Rollout, act: Act) -> Done:
@@ -33,20 +37,18 @@ def validate(rollout: Rollout, act: Act) -> Done:
         DockerApiError: a host does not answer.
     """
     del act
-    prove_approval(rollout)
-    for host in rollout.hosts:
-        with rollout.engine(host) as engine:
-            seen = look_at(engine)
-        if not store_observation(host, seen):
-            raise StepFailedError(
-                "different_engine",
-                text("{host}: {reason}", host=host.name, reason=host.reason),
-                text("Register the host anew if this is meant, then plan again."),
-                final=ReleaseState.BLOCKED,
-            )
-        _prove_mounts(rollout, host)
-    _prove_hosts(rollout)
-    notes = prove_weights(rollout)
+    found = Checklist(rollout.release.request_id, trial=False)
+    try:
+        with found.checking(PreflightCheck.APPROVAL):
+            prove_approval(rollout)
+        prove_hosts(rollout, found)
+        notes = prove_weights(rollout, found)
+    except StepFailedError as error:
+        if error.code == HOST_CHANGED:
+            mark_stale(rollout.release.request_id)
+        raise
+    finally:
+        found.store()
     return Done(
         sentences(text("The approval holds and the hosts are as planned."), *notes)
     )
@@ -80,30 +82,51 @@ def prove_approval(rollout: Rollout) -> None:
         ) from error
 
 
-def _prove_hosts(rollout: Rollout) -> None:
-    planned = dict(rollout.plan.snapshot_digests)
-    for snapshot in host_snapshots(rollout.hosts):
-        if planned.get(snapshot.name) != snapshot.digest:
-            mark_stale(rollout.release.request_id)
-            raise StepFailedError(
-                "host_changed",
-                text(
-                    "{host} is no longer as it was when the plan was made (its platform, devices, "
-                    "architecture, address or model directory)",
-                    host=snapshot.name,
-                ),
-                text("Plan the revision again and have the new plan approved."),
-                final=ReleaseState.BLOCKED,
-            )
+def prove_hosts(layout: Layout, found: Checklist) -> None:
+    """Look at every host again and compare it with what was planned on.
+
+    Raises:
+        StepFailedError: another engine answers, a host changed, or a mount leads outside.
+        DockerApiError: a host does not answer.
+    """
+    for host in layout.hosts:
+        with found.checking(PreflightCheck.HOST, host):
+            with layout.engine(host) as engine:
+                seen = look_at(engine)
+            if not store_observation(host, seen):
+                raise StepFailedError(
+                    "different_engine",
+                    text("{host}: {reason}", host=host.name, reason=host.reason),
+                    text("Register the host anew if this is meant, then plan again."),
+                    final=ReleaseState.BLOCKED,
+                )
+            _prove_mounts(layout, host)
+    planned = dict(layout.plan.snapshot_digests)
+    digests = {one.name: one.digest for one in host_snapshots(layout.hosts)}
+    for host in layout.hosts:
+        if found.failed(PreflightCheck.HOST, host):
+            continue
+        with found.checking(PreflightCheck.HOST, host):
+            if planned.get(host.name) != digests[host.name]:
+                raise StepFailedError(
+                    HOST_CHANGED,
+                    text(
+                        "{host} is no longer as it was when the plan was made (its platform, devices, "
+                        "architecture, address or model directory)",
+                        host=host.name,
+                    ),
+                    text("Plan the revision again and have the new plan approved."),
+                    final=ReleaseState.BLOCKED,
+                )
 
 
-def _prove_mounts(rollout: Rollout, host: Host) -> None:
+def _prove_mounts(layout: Layout, host: Host) -> None:
     """A symbolic link may lead out of the allowed directories; only this machine can be asked."""
     if not host.docker_address.startswith("unix://"):
         return
     roots = [Path(root).resolve() for root in policy_of(host).mount_roots]
-    for member in rollout.members:
-        for mount in member.planned.container.mounts if member.host == host else ():
+    for member in layout.members_on(host):
+        for mount in member.planned.container.mounts:
             source = Path(mount.source)
             if not source.exists():
                 continue
@@ -131,36 +154,92 @@ def book(rollout: Rollout, act: Act) -> Done:
         DockerApiError: a host does not answer.
     """
     del act
-    for host in rollout.hosts:
-        with rollout.engine(host) as engine:
-            listed = list_containers(engine)
-        _refuse_taken_names(rollout, host, listed)
-        _refuse_taken_ports(rollout, host, listed)
-    with rollout.claim.fenced():
-        for member in rollout.members:
-            for column, number in resources(member):
-                _hold(rollout, member.row, column, number)
+    found = Checklist(rollout.release.request_id, trial=False)
+    try:
+        prove_names(rollout, found)
+        with rollout.claim.fenced():
+            for host in rollout.hosts:
+                with found.checking(PreflightCheck.DEVICES, host):
+                    for member in rollout.members_on(host):
+                        for column, number in resources(member):
+                            _hold(rollout, member.row, column, number)
+    finally:
+        found.store()
     return Done(text("Devices and ports are held."))
 
 
+def prove_names(layout: Layout, found: Checklist) -> None:
+    """Refuse names and published ports that containers of somebody else have.
+
+    Raises:
+        StepFailedError: one has.
+        DockerApiError: a host does not answer.
+    """
+    for host in layout.hosts:
+        with found.checking(PreflightCheck.NAMES, host):
+            with layout.engine(host) as engine:
+                listed = list_containers(engine)
+            _refuse_taken_names(layout, host, listed)
+            _refuse_taken_ports(layout, host, listed)
+
+
+def prove_free(layout: Layout, found: Checklist) -> None:
+    """Refuse devices and ports that somebody else holds, without holding any.
+
+    Raises:
+        StepFailedError: somebody else does.
+    """
+    for host in layout.hosts:
+        with found.checking(PreflightCheck.DEVICES, host) as told:
+            wanted = [
+                (member.row, column, number)
+                for member in layout.members_on(host)
+                for column, number in resources(member)
+            ]
+            for row, column, number in wanted:
+                _already_held(layout, row, column, number)
+            devices = [number for _row, column, number in wanted if column == "device"]
+            ill = host.devices.filter(number__in=devices, healthy=False)
+            for device in ill.values_list("number", flat=True):
+                told.note(
+                    text(
+                        "device {number} of {host} was not healthy when it was last read",
+                        number=device,
+                        host=host.name,
+                    ),
+                    text("Look at it on the host, then probe the host again."),
+                )
+
+
 def _hold(rollout: Rollout, row: Replica, column: str, number: int) -> None:
+    if _already_held(rollout, row, column, number):
+        return
+    try:
+        with transaction.atomic():
+            Booking.objects.create(host=row.host, replica=row, **{column: number})
+    except IntegrityError as error:
+        raise _held_by(row, column, number, text("another deployment")) from error
+
+
+def _already_held(layout: Layout, row: Replica, column: str, number: int) -> bool:
+    """Whether this release or the one that it replaces holds it.
+
+    Raises:
+        StepFailedError: somebody else does.
+    """
     held = (
         Booking.objects.filter(host=row.host, released_at=None, **{column: number})
         .select_related("replica__release__deployment")
         .first()
     )
     if held is None:
-        try:
-            with transaction.atomic():
-                Booking.objects.create(host=row.host, replica=row, **{column: number})
-        except IntegrityError as error:
-            raise _held_by(row, column, number, text("another deployment")) from error
-        return
-    mine = {rollout.release.pk, rollout.old.pk if rollout.old else None}
+        return False
+    mine = {layout.release.pk, layout.old.pk if layout.old else None}
     if held.replica.release_id not in mine:
         raise _held_by(row, column, number, held.replica.release.deployment.name)
-    if held.replica.release_id != rollout.release.pk and not rollout.removes_first:
-        raise _held_by(row, column, number, str(rollout.old))
+    if held.replica.release_id != layout.release.pk and not layout.removes_first:
+        raise _held_by(row, column, number, str(layout.old))
+    return True
 
 
 def _held_by(
@@ -193,21 +272,21 @@ def name_taken(name: str) -> StepFailedError:
     )
 
 
-def _recorded(rollout: Rollout, host: Host) -> set[str]:
+def _recorded(layout: Layout, host: Host) -> set[str]:
     """The ids of the containers of this deployment on a host."""
     rows = Replica.objects.filter(
-        release__deployment=rollout.release.deployment, host=host
+        release__deployment=layout.release.deployment, host=host
     )
     return set(rows.values_list("container_id", flat=True))
 
 
 def _refuse_taken_names(
-    rollout: Rollout, host: Host, listed: tuple[ListedContainer, ...]
+    layout: Layout, host: Host, listed: tuple[ListedContainer, ...]
 ) -> None:
     """A container of somebody else that has a name which we need: found before anything stops."""
-    wanted = {member.name for member in rollout.members if member.host == host}
-    known = _recorded(rollout, host)
-    own = str(rollout.release.pk)
+    wanted = {member.name for member in layout.members_on(host)}
+    known = _recorded(layout, host)
+    own = str(layout.release.pk)
     for one in listed:
         ours = one.container_id in known or one.labels.get(RELEASE_LABEL) == own
         if one.name in wanted and not ours:
@@ -215,14 +294,13 @@ def _refuse_taken_names(
 
 
 def _refuse_taken_ports(
-    rollout: Rollout, host: Host, listed: tuple[ListedContainer, ...]
+    layout: Layout, host: Host, listed: tuple[ListedContainer, ...]
 ) -> None:
     """A container that is not of this deployment and publishes a port that we need."""
-    known = _recorded(rollout, host)
+    known = _recorded(layout, host)
     wanted = {
         port.host: member
-        for member in rollout.members
-        if member.host == host
+        for member in layout.members_on(host)
         for port in member.planned.container.ports
     }
     for one in listed:

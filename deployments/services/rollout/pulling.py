@@ -7,19 +7,23 @@ from contextlib import contextmanager
 
 from django.db import connection
 
+from deployments.docker_api.client import Engine
 from deployments.docker_api.errors import PullCancelledError
 from deployments.docker_api.images import (
     ImageFacts,
     PullProgress,
     find_image,
     pull_image,
+    registry_digest,
 )
-from deployments.models import Replica
-from deployments.planning.text import text
+from deployments.models import PreflightCheck, Replica
+from deployments.planning.container import ImageReference
+from deployments.planning.text import Text, text
+from deployments.services.rollout.checklist import Checklist
 from deployments.services.rollout.claims import Claim, LeaseLostError
 from deployments.services.rollout.journal import Act
 from deployments.services.rollout.outcomes import Done, StepFailedError
-from deployments.services.rollout.rollout import Member, Rollout
+from deployments.services.rollout.rollout import Layout, Member, Rollout
 from deployments.services.rollout.weights_check import prove_weights_with
 
 PROGRESS_EVERY_S = 2.0
@@ -40,16 +44,7 @@ def pull(rollout: Rollout, act: Act, member: Member) -> Done:
             engine, wanted.reference, digest=wanted.digest, image_id=wanted.image_id
         )
         if found is None:
-            _refuse_unpullable(member)
-            watch = _Watch(rollout, act)
-            with _heartbeat(rollout.claim, watch):
-                pull_image(
-                    engine,
-                    wanted.reference,
-                    digest=wanted.digest,
-                    on_progress=watch.take,
-                )
-            found = find_image(engine, wanted.reference, digest=wanted.digest)
+            found = _pull_noting(rollout, act, member, engine)
             if found is not None:
                 prove_weights_with(rollout, engine, member, found)
     if found is None:
@@ -62,6 +57,77 @@ def pull(rollout: Rollout, act: Act, member: Member) -> Done:
             text("Check the image's name and tag."),
         )
     return _keep(rollout, member, found)
+
+
+def _pull_noting(
+    rollout: Rollout, act: Act, member: Member, engine: Engine
+) -> ImageFacts | None:
+    wanted = member.planned.container.image
+    noted = Checklist(rollout.release.request_id, trial=False)
+    try:
+        with noted.checking(
+            PreflightCheck.IMAGE, member.host, image=wanted.reference
+        ) as told:
+            _refuse_unpullable(member)
+            watch = _Watch(rollout, act)
+            with _heartbeat(rollout.claim, watch):
+                pull_image(
+                    engine,
+                    wanted.reference,
+                    digest=wanted.digest,
+                    on_progress=watch.take,
+                )
+            told.sentence = _is_there(member)
+    finally:
+        noted.store()
+    return find_image(engine, wanted.reference, digest=wanted.digest)
+
+
+def prove_pullable(layout: Layout, found: Checklist) -> None:
+    """Find every image on its host, or in its registry, and keep the ids of those that are there.
+
+    Raises:
+        StepFailedError: an image can only come onto the host by hand.
+        DockerApiError: the host or the registry refuses or does not answer.
+    """
+    for host in layout.hosts:
+        wanted: dict[ImageReference, list[Member]] = {}
+        for member in layout.members_on(host):
+            wanted.setdefault(member.planned.container.image, []).append(member)
+        for image, members in wanted.items():
+            with (
+                found.checking(
+                    PreflightCheck.IMAGE, host, image=image.reference
+                ) as told,
+                layout.engine(host) as engine,
+            ):
+                told.sentence = _look_for(engine, members)
+
+
+def _look_for(engine: Engine, members: list[Member]) -> Text:
+    wanted = members[0].planned.container.image
+    there = find_image(
+        engine, wanted.reference, digest=wanted.digest, image_id=wanted.image_id
+    )
+    for member in members:
+        member.row.image_id = there.image_id if there else ""
+    if there is not None:
+        return _is_there(members[0])
+    _refuse_unpullable(members[0])
+    return text(
+        "The image {image} is not on {host} yet; its registry offers {digest}.",
+        image=wanted.reference,
+        host=members[0].host.name,
+        digest=registry_digest(engine, wanted.reference, digest=wanted.digest),
+    )
+
+
+def _is_there(member: Member) -> Text:
+    return text(
+        "The image {image} is on {host}.",
+        image=member.planned.container.image.reference,
+        host=member.host.name,
+    )
 
 
 def _refuse_unpullable(member: Member) -> None:
@@ -93,14 +159,7 @@ def _keep(rollout: Rollout, member: Member, found: ImageFacts) -> Done:
     with rollout.claim.fenced():
         Replica.objects.filter(pk=member.row.pk).update(image_id=found.image_id)
     member.row.image_id = found.image_id
-    return Done(
-        text(
-            "The image {image} is on {host}.",
-            image=member.planned.container.image.reference,
-            host=member.host.name,
-        ),
-        {"image_id": found.image_id},
-    )
+    return Done(_is_there(member), {"image_id": found.image_id})
 
 
 class _Watch:

@@ -1,6 +1,6 @@
-"""One slice of work on a command: the claim, the rows, the plan, and the way to the hosts."""
+"""A plan on its hosts, and one slice of work on it: the claim, the rows, and the way to the engines."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -77,7 +77,11 @@ def members_of(release: Release, plan: Plan) -> tuple[Member, ...]:
     """The replicas of a release in the order in which they start."""
     planned = {(str(one.role), one.rank): one for one in plan.replicas}
     rows = release.replicas.select_related("host__cluster", "release")
-    members = [Member(row, planned[row.role, row.rank]) for row in rows]
+    return in_order([Member(row, planned[row.role, row.rank]) for row in rows])
+
+
+def in_order(members: Iterable[Member]) -> tuple[Member, ...]:
+    """The members in the order in which they start."""
     return tuple(
         sorted(
             members,
@@ -86,21 +90,20 @@ def members_of(release: Release, plan: Plan) -> tuple[Member, ...]:
     )
 
 
-class Rollout:
-    """What the steps of one command share during one slice."""
+class Layout:
+    """Which replica of a plan runs where, what it replaces, and the way to the engines.
 
-    def __init__(self, claim: Claim) -> None:
-        self.claim = claim
-        self.command = Command.objects.select_related(
-            "release__deployment__cluster",
-            "release__plan",
-            "release__request",
-            "release__replaces__plan",
-        ).get(pk=claim.command_id)
-        self.release = self.command.release
-        self.journal = Journal(claim, self.release)
-        self.plan = stored_plan(self.release.plan)
-        self.members = members_of(self.release, self.plan)
+    ``release`` of a trial is not stored.
+    """
+
+    def __init__(
+        self, release: Release, plan: Plan, members: tuple[Member, ...]
+    ) -> None:
+        self.release, self.plan, self.members = release, plan, members
+
+    def keep_alive(self) -> None:
+        """Say that the work goes on; called again and again while something lasts."""
+        raise NotImplementedError
 
     @property
     def old(self) -> Release | None:
@@ -131,23 +134,52 @@ class Rollout:
         """The hosts of this release, each once."""
         return tuple({member.host.pk: member.host for member in self.members}.values())
 
+    def members_on(self, host: Host) -> tuple[Member, ...]:
+        """The members on one host."""
+        return tuple(member for member in self.members if member.host == host)
+
     def member(self, row: Replica) -> Member:
         """The member of a replica of this release."""
         return next(member for member in self.members if member.row.pk == row.pk)
 
     @contextmanager
     def engine(self, host: Host) -> Iterator[Engine]:
-        """Open a host's engine after proving that the command is still ours.
+        """Open a host's engine after saying that the work goes on.
 
         Raises:
             LeaseLostError: another worker owns the command.
             DifferentEngineError: another engine answers there, which nobody has confirmed.
             DockerApiError: the engine does not answer.
         """
-        self.claim.renew()
+        self.keep_alive()
         prove_same_engine(host)
         with open_host(host) as engine:
             yield engine
+
+
+class Rollout(Layout):
+    """What the steps of one command share during one slice."""
+
+    def __init__(self, claim: Claim) -> None:
+        self.claim = claim
+        self.command = Command.objects.select_related(
+            "release__deployment__cluster",
+            "release__plan",
+            "release__request",
+            "release__replaces__plan",
+        ).get(pk=claim.command_id)
+        release = self.command.release
+        self.journal = Journal(claim, release)
+        plan = stored_plan(release.plan)
+        super().__init__(release, plan, members_of(release, plan))
+
+    def keep_alive(self) -> None:
+        """Prolong the lease.
+
+        Raises:
+            LeaseLostError: another worker owns the command.
+        """
+        self.claim.renew()
 
     def enter(self, state: ReleaseState, deadline: timedelta) -> None:
         """Move the release on, once, with the time until when it may stay; within ``fenced``."""

@@ -7,12 +7,12 @@ network. It reads headers, so a truncated copy is found without reading the weig
 import logging
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from deployments.docker_api.client import Engine
 from deployments.docker_api.errors import MountMissingError
 from deployments.docker_api.images import ImageFacts, find_image
-from deployments.models import Host
+from deployments.models import Host, PreflightCheck
 from deployments.planning.container import ContainerSpec, Mount
 from deployments.planning.errors import PlanningError
 from deployments.planning.model_directory import (
@@ -25,12 +25,14 @@ from deployments.planning.plan import Role
 from deployments.planning.sizes import MODELS_IN_CONTAINER
 from deployments.planning.text import Text, ended, listed, said_by, sentences, text
 from deployments.services.model_listing import (
+    absent_by_listing,
     first_answer,
     images_with_python,
     look_program,
 )
+from deployments.services.rollout.checklist import Checklist, Told, minutes
 from deployments.services.rollout.outcomes import StepFailedError
-from deployments.services.rollout.rollout import Member, Rollout
+from deployments.services.rollout.rollout import Layout, Member, Rollout
 from deployments.services.throwaway import ProgramError, Rights, remove_leftovers
 
 logger = logging.getLogger(__name__)
@@ -80,13 +82,16 @@ class _View:
             if judged.state in REFUSED:
                 yield self._trouble(judged.problem, judged.fix)
 
-    def absent(self, words: str) -> Trouble:
-        """A directory that the engine did not find; it names the path last."""
+    def absent(self, words: str) -> str:
+        """The path of the directory that the engine did not find; it names it last."""
         sources = [mount.source for mount in self.mounts]
         named = [one for one in sources if words.rstrip(". ").endswith(one)]
+        return (named or sources)[0]
+
+    def without(self, path: str) -> Trouble:
+        """What an absent directory means for the roles."""
         return self._trouble(
-            text("{path} is not there", path=(named or sources)[0]),
-            text("Copy the checkpoint there."),
+            text("{path} is not there", path=path), text("Copy the checkpoint there.")
         )
 
     def _trouble(self, problem: Text, fix: Text) -> Trouble:
@@ -99,21 +104,40 @@ class _View:
         return Trouble(problem=said, fix=fix)
 
 
-def prove_weights(rollout: Rollout) -> tuple[Text, ...]:
+def prove_weights(layout: Layout, found: Checklist) -> tuple[Text, ...]:
     """Prove that every role finds its weights complete; returns what could not be looked at.
+
+    What the preflight list found complete a short while ago is not read again.
 
     Raises:
         StepFailedError: a file is missing, truncated or not readable.
         DockerApiError: a host does not answer.
     """
-    check = _Check(rollout)
-    for host in rollout.hosts:
-        members = tuple(one for one in rollout.members if one.host == host)
-        for view in _views(members):
-            with rollout.engine(host) as engine:
-                check.look(engine, view, _images(engine, view.container))
-    check.refuse()
-    return tuple(check.notes)
+    whole = _Check(layout)
+    for host in layout.hosts:
+        views = list(_views(layout.members_on(host)))
+        age = found.age(PreflightCheck.WEIGHTS, host)
+        if not views:
+            continue
+        if age is not None:
+            whole.notes.append(
+                text(
+                    "The weights on {host} were found complete {minutes} minutes ago.",
+                    host=host.name,
+                    minutes=minutes(age),
+                )
+            )
+            continue
+        with found.checking(PreflightCheck.WEIGHTS, host) as told:
+            check = _Check(layout)
+            for view in views:
+                with layout.engine(host) as engine:
+                    check.look(engine, view, _images(engine, view.container))
+            check.tell(told)
+            whole.take(check)
+    whole.tell_absent(found)
+    whole.refuse()
+    return tuple(whole.notes)
 
 
 def prove_weights_with(
@@ -126,50 +150,103 @@ def prove_weights_with(
         DockerApiError: the host does not answer.
     """
     check = _Check(rollout)
-    beside = tuple(one for one in rollout.members if one.host == member.host)
-    for view in _views(beside):
+    for view in _views(rollout.members_on(member.host)):
         check.look(engine, view, [image])
     check.refuse()
 
 
 @dataclass(slots=True)
 class _Check:
-    """The looks of one release; ``troubles`` and ``notes`` fill up."""
+    """The looks of one release; ``troubles`` and ``notes`` fill up.
 
-    rollout: Rollout
+    ``absent`` are the hosts without a directory, by its path.
+    """
+
+    layout: Layout
     troubles: list[Trouble] = field(default_factory=list)
     notes: list[Text] = field(default_factory=list)
+    absent: dict[str, list[str]] = field(default_factory=dict)
     renewed: float = field(default_factory=time.monotonic)
 
     def look(self, engine: Engine, view: _View, images: list[ImageFacts]) -> None:
-        """Look once, and note what was found."""
-        owner = str(self.rollout.release.pk)
-        program = look_program(
-            owner=owner, mounts=view.mounts, rights=view.rights, only=view.names
-        )
+        """Look, and note what was found; an absent directory is noted and the rest looked at."""
+        owner = str(self.layout.release.pk)
         remove_leftovers(engine, owner)
-        try:
-            found = first_answer(engine, images, program, self._renew)
-        except MountMissingError as error:
-            self.troubles.append(view.absent(str(error)))
-        except (ProgramError, PlanningError) as error:
-            logger.info("weights not looked at", extra={"host": view.host.name})
+        while view.mounts:
+            program = look_program(
+                owner=owner, mounts=view.mounts, rights=view.rights, only=view.names
+            )
+            try:
+                found = first_answer(engine, images, program, self._renew)
+            except MountMissingError as error:
+                path = view.absent(str(error))
+                self.troubles.append(view.without(path))
+                self.absent.setdefault(path, []).append(view.host.name)
+                view = replace(
+                    view,
+                    mounts=tuple(one for one in view.mounts if one.source != path),
+                )
+            except (ProgramError, PlanningError) as error:
+                self._not_looked_at(view, said_by(error))
+                return
+            else:
+                self._take(view, found)
+                return
+
+    def _not_looked_at(self, view: _View, why: Text) -> None:
+        """Nothing could be read; what the last listing lacks is said all the same."""
+        host = view.host
+        logger.info("weights not looked at", extra={"host": host.name})
+        self.notes.append(
+            text(
+                "The weights on {host} were not looked at: {why}",
+                host=host.name,
+                why=why,
+            )
+        )
+        for path in absent_by_listing(host, [one.source for one in view.mounts]):
+            self.absent.setdefault(path, []).append(host.name)
+
+    def _take(self, view: _View, found: Listing) -> None:
+        self.troubles += view.troubles(found)
+        if found.cut is Cut.TIME:
             self.notes.append(
                 text(
-                    "The weights on {host} were not looked at: {why}",
+                    "Not all weights on {host} were looked at: its storage is slow.",
                     host=view.host.name,
-                    why=said_by(error),
                 )
             )
-        else:
-            self.troubles += view.troubles(found)
-            if found.cut is Cut.TIME:
-                self.notes.append(
-                    text(
-                        "Not all weights on {host} were looked at: its storage is slow.",
-                        host=view.host.name,
-                    )
-                )
+
+    def take(self, other: "_Check") -> None:
+        """Add what was found on another host."""
+        self.troubles += other.troubles
+        self.notes += other.notes
+        for path, hosts in other.absent.items():
+            self.absent.setdefault(path, []).extend(hosts)
+
+    def tell(self, told: Told) -> None:
+        """Say it in the list."""
+        for one in self.troubles[:MOST_TOLD]:
+            told.fail(one.problem, one.fix)
+        if not self.troubles:
+            for note in self.notes:
+                told.skip(note)
+
+    def tell_absent(self, found: Checklist) -> None:
+        """Say in the list which directories lack altogether, each with its hosts."""
+        if not self.absent:
+            return
+        told = Told()
+        for path, hosts in sorted(self.absent.items()):
+            told.fail(
+                text(
+                    "{path} is not there on {hosts}",
+                    path=path,
+                    hosts=listed(sorted(set(hosts))),
+                ),
+                text("Copy the checkpoint to {path}.", path=path),
+            )
+        found.add(PreflightCheck.DIRECTORIES, told)
 
     def refuse(self) -> None:
         """End the release where a role cannot be served.
@@ -195,7 +272,7 @@ class _Check:
     def _renew(self) -> None:
         """Keep the lease while a look lasts."""
         if time.monotonic() - self.renewed > RENEW_EVERY_S:
-            self.rollout.claim.renew()
+            self.layout.keep_alive()
             self.renewed = time.monotonic()
 
 
