@@ -63,6 +63,19 @@ def deepseek_v31_two_hosts() -> Plan:
     return plan(spec, *hosts)
 
 
+def deepseek_v31_apart() -> Plan:
+    """DeepSeek-V3.1 apart on two GPU hosts over NIXL: MTP 1 on prefill, 3 on decode."""
+    spec = apart(
+        "deepseek-ai/DeepSeek-V3.1",
+        prefill("gpu-1", num_speculative_tokens=1),
+        decode("gpu-2", num_speculative_tokens=3),
+        engine="vllm==0.32.0",
+        workload=Workload(input_tokens=4000, output_tokens=600, concurrency=32),
+        limits=Limits(max_model_len=65536),
+    )
+    return plan(spec, gpu("gpu-1"), gpu("gpu-2", address="10.0.1.2"))
+
+
 def practice() -> Plan:
     """Qwen3-32B under the practice image on a host without accelerators."""
     return plan(combined("Qwen/Qwen3-32B", "local", image=PRACTICE), cpu())
@@ -74,5 +87,6 @@ CASES: dict[str, Callable[[], Plan]] = {
     "deepseek-v4-flash": deepseek_v4_flash,
     "llama-3.1-8b-eagle3": llama_eagle3,
     "deepseek-v3.1-two-hosts": deepseek_v31_two_hosts,
+    "deepseek-v3.1-nvidia-apart": deepseek_v31_apart,
     "practice": practice,
 }
