@@ -252,6 +252,7 @@ FIELDS: Mapping[str, FieldHelp] = {
     "model": FieldHelp(Place("why", "draft-and-verify"), _CATALOG),
     "checkpoint": FieldHelp(Place("parameters", "checkpoint"), _CATALOG),
     "place": FieldHelp(Place("parameters", "engine"), _PANEL),
+    "find": FieldHelp(Place("rules", "rules-hosts"), _PANEL),
     "cluster": FieldHelp(Place("rules", "rules-hosts"), _PANEL),
     "host": FieldHelp(Place("rules", "rules-memory"), _PANEL),
     "platform": _DEVICES,

@@ -1,5 +1,6 @@
 """What the wizard offers a person: models, clusters and hosts, each open or closed with why."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -16,6 +17,11 @@ from deployments.models import (
     User,
 )
 from deployments.selectors.engine_profiles import own_engine_names
+
+FEW_CLUSTERS = 8
+"""So many are found at a glance; more can be searched."""
+MOST_CLUSTERS = 12
+"""Beyond these a list says how many more there are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +76,21 @@ class WizardChoices:
             row for row in self.models if row.key == key and _usable(row, cluster)
         ]
         return next(iter(sorted(usable, key=lambda row: row.team_id is None)), None)
+
+
+def cluster_options(
+    clusters: Iterable[ClusterChoice], *, search: str, chosen: ClusterChoice | None
+) -> list[ClusterChoice]:
+    """Clusters that hold every word of ``search`` by name, team or host; the chosen one always, first."""
+    words = search.casefold().split()
+    found = [one for one in clusters if one != chosen and _named(one, words)]
+    return [chosen, *found] if chosen else found
+
+
+def _named(cluster: ClusterChoice, words: Sequence[str]) -> bool:
+    names = (cluster.row.name, cluster.row.team.name, *(h.name for h in cluster.hosts))
+    said = "\n".join(names).casefold()
+    return all(word in said for word in words)
 
 
 def wizard_choices(

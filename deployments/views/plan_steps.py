@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from deployments.forms.wizard.draft import Draft
-from deployments.forms.wizard.form import offers_practice
+from deployments.forms.wizard.form import offers_practice, searches_clusters
 from deployments.forms.wizard.spec import chosen_hosts, role_hosts
 from deployments.forms.wizard.specification import specification
 from deployments.forms.wizard.steps import PLATFORM, Step
@@ -24,6 +24,7 @@ from deployments.planning.revision import Topology
 from deployments.selectors.changes import setting_changes
 from deployments.selectors.gains import GainFigures, gain_figures, planned_counts
 from deployments.selectors.texts import say
+from deployments.selectors.wizard import MOST_CLUSTERS, cluster_options
 from deployments.selectors.wizard_catalog import (
     checkpoint_options,
     drafter_options,
@@ -106,6 +107,11 @@ def hardware_step(user: User, draft: Draft) -> Context:
         "prefill_host": [],
         "decode_host": [],
     }
+    clusters = cluster_options(
+        form.choices.clusters,
+        search=str(form.value("find") or ""),
+        chosen=form.cluster_choice,
+    )
     return {
         "place_links": [
             (
@@ -118,8 +124,11 @@ def hardware_step(user: User, draft: Draft) -> Context:
         "without_host": form.value("place") == PLATFORM,
         "clusters": [
             (cluster, form.address(Step.HARDWARE, cluster=cluster.key, **no_hosts))
-            for cluster in form.choices.clusters
+            for cluster in clusters[:MOST_CLUSTERS]
         ],
+        "left_out": max(0, len(clusters) - MOST_CLUSTERS),
+        "searches_clusters": searches_clusters(form),
+        "has_clusters": bool(form.choices.clusters),
         "chosen_cluster": form.cluster_choice,
         "hosts": [
             (host, host.name in chosen)

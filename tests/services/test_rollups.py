@@ -222,6 +222,22 @@ def test_a_live_deployment_stands_without_samples_too() -> None:
     assert verdicts == [Standing.NO_DATA, Standing.OFF]
 
 
+def test_few_drafts_are_kept_as_too_few(replica: Replica) -> None:
+    now = timezone.now().timestamp()
+    sample(
+        replica,
+        now - 20,
+        accepted=48,
+        drafted=72,
+        num_drafts=24,
+        per_position=[20, 16, 12],
+    )
+    roll_up()
+    judge_standings()
+    row = AcceptanceStanding.objects.get()
+    assert (row.verdict, row.num_drafts) == (Standing.TOO_FEW, 24)
+
+
 def test_new_samples_are_judged_at_once(replica: Replica) -> None:
     """Not ten minutes later, when the day has slid on."""
     now = timezone.now().timestamp()

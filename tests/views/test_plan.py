@@ -12,7 +12,12 @@ from deployments.forms.wizard.draft import read_draft
 from deployments.forms.wizard.steps import Step
 from deployments.models import ApprovalRequest, Cluster, Host, TargetModel, User
 from deployments.selectors.wizard_catalog import MOST_MODELS
-from tests.factories import DeploymentFactory, TargetModelFactory, TeamFactory
+from tests.factories import (
+    ClusterFactory,
+    DeploymentFactory,
+    TargetModelFactory,
+    TeamFactory,
+)
 from tests.plan_browser import PlainBrowser, one
 from tests.plan_rows import released, stored
 from tests.views.conftest import logged_in
@@ -93,6 +98,26 @@ def test_a_button_leads_to_an_address_of_its_own(
         "step": ["method"],
         **{key: [value] for key, value in state.items()},
     }
+
+
+def test_many_clusters_can_be_searched_without_scripts(
+    as_alice: Client, state: State, cluster: Cluster
+) -> None:
+    browser = PlainBrowser(as_alice, at("hardware", state))
+    assert browser.page.select("[name=find]") == []
+    for number in range(20):
+        ClusterFactory.create(team=cluster.team, name=f"lab-{number:02}")
+    browser.visit(at("hardware", state))
+    assert "9 more clusters." in browser.text("#wizard-clusters")
+    browser.fill("find", "LAB 17")
+    browser.press("Search")
+    links = browser.page.select("#wizard-clusters a")
+    assert [link.get_text() for link in links] == ["prod", "lab-17"]
+    browser.follow("lab-17")
+    assert browser.page.select("#wizard-clusters a")[0].get_text() == "lab-17"
+    browser.fill("find", "nobody-has-this")
+    browser.press("Search")
+    assert len(browser.page.select("#wizard-clusters a")) == 1
 
 
 def test_the_way_from_nothing_to_a_request_needs_no_scripts(

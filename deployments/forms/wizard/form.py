@@ -32,12 +32,13 @@ from deployments.planning.methods import Method
 from deployments.planning.revision import Topology, Workload
 from deployments.selectors.planning_inputs import catalog_entry
 from deployments.selectors.texts import say_error
-from deployments.selectors.wizard import ClusterChoice, WizardChoices
+from deployments.selectors.wizard import FEW_CLUSTERS, ClusterChoice, WizardChoices
 
 NOT_STATE = frozenset(
     {"step", "to", "digest", "comment", "csrfmiddlewaretoken", "role"}
 )
-ONLY_HERE = frozenset({"q", "has"})
+ONLY_ON = {"q": Step.MODEL, "has": Step.MODEL, "find": Step.HARDWARE}
+"""What narrows a list on one step and is no choice."""
 PINS = 2
 LONGEST_NAME = 40
 
@@ -99,7 +100,7 @@ class WizardForm(
     def state(self) -> Iterator[tuple[str, str]]:
         """Every (key, value) that differs from an untouched form, in the order of the steps."""
         for name, field in self.fields.items():
-            if name in ONLY_HERE and self.step is not Step.MODEL:
+            if ONLY_ON.get(name, self.step) is not self.step:
                 continue
             for value in self.raw(name):
                 if value != getattr(field, "first", ""):
@@ -264,6 +265,11 @@ def shown_fields(form: WizardForm) -> set[str]:
             return set()
 
 
+def searches_clusters(form: WizardForm) -> bool:
+    """Whether there are more clusters than somebody finds theirs among at a glance."""
+    return len(form.choices.clusters) > FEW_CLUSTERS
+
+
 def offers_practice(form: WizardForm) -> bool:
     """Whether the chosen cluster has a host without accelerators, where practice is the way in."""
     hosts = form.cluster_choice.hosts if form.cluster_choice else ()
@@ -275,7 +281,8 @@ def _shown_hardware(form: WizardForm) -> set[str]:
         return {
             name for name in HardwareFields.base_fields if name.startswith("platform")
         }
-    return {"host", "image_source"} if offers_practice(form) else {"host"}
+    names = {"host", "image_source"} if offers_practice(form) else {"host"}
+    return names | ({"find"} if searches_clusters(form) else set())
 
 
 def _shown_details(form: WizardForm) -> set[str]:

@@ -90,6 +90,14 @@ class HardwareFields(forms.Form):
             "Hosts can be deployed to after approval. A platform without a host gives files to download only."
         ),
     )
+    find = TextField(
+        longest=80,
+        label=_("Search the clusters"),
+        help_text=_(
+            "Part of the name of a cluster, its team or one of its hosts. The list below shows what matches."
+        ),
+        widget=forms.TextInput(attrs={"type": "search"}),
+    )
     cluster = TextField(
         longest=36,
         label=_("Cluster"),
