@@ -6,6 +6,19 @@ from pathlib import Path
 from tests.planning.documented.agreement import Compared, compared, situations
 from tests.planning.documented.reasons import REASONS, differences, reason_for
 
+CONTAINERS = """## One container for a host and role
+
+The documents start all ranks of a host in one container, by hand or with `launch_online_dp.py`, which gives every rank an
+API server and a port of its own. The panel has one container for a host and role too, and lets the engine start the ranks in
+it (`--data-parallel-size-local`, `--data-parallel-start-rank`, `--headless`); the proxy then knows one address for each server
+instead of one for each rank. A container for each rank is never planned:
+
+- No launch in these tutorials has one, so they do not say whether ranks in containers of their own reach each other.
+- The quick start asks for two dies in a container on Atlas A3. Decode with tensor parallel size 1, as DeepSeek-V3.1.md:939 and
+  DeepSeek-V4-Flash.md:795 have it, could not be split at all.
+- Where every rank has two dies or more, as in DeepSeek-V4-Pro.md:816, it would give nothing: the ranks of a group stand and
+  fall together, so none restarts alone, and log lines and counters name the rank within one container as well."""
+"""What no flag shows: how many containers there are."""
 FILE = Path(__file__).resolve().parents[3] / "docs" / "differences.md"
 
 
@@ -40,6 +53,7 @@ def page() -> str:
     for reason in REASONS:
         explained = [one for one in differences() if reason_for(one) is reason]
         lines += [f"## {reason.title}", "", reason.why, "", *_places(explained), ""]
+    lines += [CONTAINERS, ""]
     return "\n".join(lines)
 
 
