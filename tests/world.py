@@ -9,6 +9,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from deployments.models import (
     Alarm,
     ApprovalRequest,
+    AuditEntry,
     BenchmarkResult,
     Cluster,
     Deployment,
@@ -22,6 +23,7 @@ from deployments.models import (
     TeamRole,
     User,
 )
+from tests.audit_rows import AuditEntryFactory
 from tests.benchmark_rows import BenchmarkResultFactory
 from tests.factories import (
     AlarmFactory,
@@ -86,6 +88,9 @@ class World:
         self.alarm: Alarm = AlarmFactory.create(
             deployment=self.deployment, note=f"{name}-canary"
         )
+        self.entry: AuditEntry = AuditEntryFactory.create(
+            on=self.deployment, reason=f"{name}-canary"
+        )
         self.view: SavedView = SavedViewFactory.create(name=f"{name}-canary")
 
     def row(self, route: str) -> HasKey:
@@ -101,6 +106,7 @@ class World:
             "table": self.view,
             "benchmark": self.benchmark,
             "alarm": self.alarm,
+            "audit": self.entry,
         }
         return kinds[route.partition("-")[0]]
 

@@ -50,10 +50,10 @@ def import_target(
     with transaction.atomic():
         known = _known(team, naming.key)
         if known is None:
-            return _keep(user, team, entry_of(reading, naming))
+            return _keep(user, team, entry_of(reading, naming))[0]
         refuse_other_model(known, reading)
         changed = with_checkpoint(known, checkpoint_of(reading, naming))
-        return _keep(user, team, changed)
+        return _keep(user, team, changed)[0]
 
 
 def import_drafter(
@@ -80,7 +80,7 @@ def import_drafter(
                         "because": say(check.because),
                     }
                 )
-        return _keep(user, team, with_drafter(known, drafter))
+        return _keep(user, team, with_drafter(known, drafter))[0]
 
 
 def import_documents(user: User, team: Team, documents: Json) -> list[TargetModel]:
@@ -100,7 +100,7 @@ def import_documents(user: User, team: Team, documents: Json) -> list[TargetMode
         )
     entries = [parse_target_model(one) for one in found]
     with transaction.atomic():
-        return [_keep(user, team, entry) for entry in entries]
+        return _keep(user, team, *entries)
 
 
 def change_entry(user: User, row: TargetModel, document: Json) -> TargetModel:
@@ -119,7 +119,7 @@ def change_entry(user: User, row: TargetModel, document: Json) -> TargetModel:
             % {"key": row.key}
         )
     with transaction.atomic():
-        return _keep(user, team, entry)
+        return _keep(user, team, entry)[0]
 
 
 def remove_entry(user: User, row: TargetModel) -> None:
@@ -150,7 +150,20 @@ def _known(team: Team, key: str) -> CatalogEntry | None:
     return catalog_entry(own) if own is not None else None
 
 
-def _keep(user: User, team: Team, entry: CatalogEntry) -> TargetModel:
+def _keep(user: User, team: Team, *entries: CatalogEntry) -> list[TargetModel]:
+    earlier = dict(
+        TargetModel.objects.filter(
+            team=team, key__in=[entry.key for entry in entries]
+        ).values_list("key", "document")
+    )
+    rows = [_store(team, entry) for entry in entries]
+    for row in rows:
+        old, new = _told(earlier.get(row.key)), _told(row.document)
+        record(AuditAction.MODEL_KEPT, user, row, before=old, after=new)
+    return rows
+
+
+def _store(team: Team, entry: CatalogEntry) -> TargetModel:
     if max(len(entry.checkpoints), len(entry.drafters)) > MOST_CHECKPOINTS:
         raise ConflictError(
             _("An entry holds at most %(most)s checkpoints and as many drafters.")
@@ -159,11 +172,7 @@ def _keep(user: User, team: Team, entry: CatalogEntry) -> TargetModel:
     (document,) = documents_of((entry,))
     # Read back as every plan will read it, so that nothing is kept that cannot be planned.
     find_target_model([document], entry.key)
-    known = TargetModel.objects.filter(team=team, key=entry.key).first()
-    earlier = _told(known.document) if known else {}
-    row = store_entry(entry, document, team=team)
-    record(AuditAction.MODEL_KEPT, user, row, before=earlier, after=_told(row.document))
-    return row
+    return store_entry(entry, document, team=team)
 
 
 def _told(document: Json) -> dict[str, object]:

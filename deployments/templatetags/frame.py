@@ -34,6 +34,7 @@ GO_KEYS: Mapping[str, str] = {
     "catalog": "c",
     "fleet": "h",
     "guide": "g",
+    "audit": "u",
     "settings": "s",
 }
 """Pressed after ``g``: the entry of the navigation that opens."""
@@ -51,7 +52,7 @@ GROUPS: tuple[tuple[tuple[str, Any], ...], ...] = (
         ("benchmark-list", _("Benchmarks")),
     ),
     (("catalog", _("Catalog")), ("fleet", _("Fleet"))),
-    (("guide", _("Guide")), ("settings", _("Settings"))),
+    (("guide", _("Guide")), ("audit", _("Audit")), ("settings", _("Settings"))),
 )
 SECTION_BY_PREFIX = {
     "overview": "overview",
@@ -71,6 +72,7 @@ SECTION_BY_PREFIX = {
     "cluster": "fleet",
     "guide": "guide",
     "style": "guide",
+    "audit": "audit",
     "service": "overview",
     "table": "overview",
     "settings": "settings",

@@ -153,6 +153,10 @@ MANIFEST: Mapping[str, Permission] = {
     "benchmark-remove": _operate,
     "guide": _read,
     "guide-chapter": _read,
+    "audit": _read,
+    "audit-file": _read,
+    "audit-lines": _read,
+    "audit-entry": _read,
     "settings": Permission(methods=BOTH),
     "settings-theme": Permission(methods=CHANGE),
 }

@@ -21,6 +21,7 @@ from deployments.selectors.tables.table import TablePage, table_page
 from deployments.templatetags import tables as room
 from deployments.templatetags.tables import rows_anew, table_rows
 from tests import factories as f
+from tests.audit_rows import AuditEntryFactory
 from tests.views.conftest import logged_in
 from tests.views.pages import parsed, text_of
 
@@ -30,7 +31,7 @@ OF_THE_LOG_IN = 2
 
 
 def _row_of_each(cluster: Cluster, person: User, name: str) -> None:
-    """A deployment with a release, a host, a request, an alarm, and a model of the team."""
+    """A deployment with a release, a host, a request, an alarm, an entry, and a model of the team."""
     deployment = f.DeploymentFactory.create(
         cluster=cluster, name=name, created_by=person
     )
@@ -38,6 +39,7 @@ def _row_of_each(cluster: Cluster, person: User, name: str) -> None:
     host = f.HostFactory.create(cluster=cluster, name=f"{name}-host")
     f.ReplicaFactory.create(release=release, host=host)
     f.AlarmFactory.create(deployment=deployment)
+    AuditEntryFactory.create(actor=person, on=deployment)
     f.ApprovalRequestFactory.create(
         plan__revision__deployment=deployment, submitted_by=person
     )

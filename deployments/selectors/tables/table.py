@@ -71,12 +71,14 @@ class Table(ABC):
     Which rows they are may depend on the person, the state and the clock of the database alone: the
     statements are kept (``ready_rows``). ``fields`` is what is read of each row.
 
+    ``json_url_name`` is where the same rows are as lines of JSON, if anywhere.
     ``empty`` is said where there is no row at all, ``action`` leads on from there; ``source`` says
     where the figures come from.
     """
 
     key: TableKey
     url_name: str
+    json_url_name: str = ""
     columns: tuple[Column, ...]
     fields: tuple[str, ...]
     filters: tuple[Filter, ...] = ()
