@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from deployments.management.registered import UNUSABLE, registered_host
 from deployments.models import Host
 from deployments.planning.errors import PlanningError
 from deployments.planning.model_config.documents import (
@@ -18,8 +19,6 @@ from deployments.planning.model_config.documents import (
 from deployments.planning.model_config.reading import read_model
 from deployments.services.errors import UseCaseError
 from deployments.services.model_directories import read_model_directory
-
-UNUSABLE = 2
 
 
 class Command(BaseCommand):
@@ -40,7 +39,7 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         """Read, write and print; exit 2 for what cannot be read."""
-        host = self._host(options["host"], options["cluster"])
+        host = registered_host(Host.objects.all(), options["host"], options["cluster"])
         try:
             files = read_model_directory(host, options["directory"])
             config = read_config(files.config)
@@ -66,13 +65,6 @@ class Command(BaseCommand):
         (folder / CONFIG).write_bytes(config)
         if index is not None:
             (folder / INDEX).write_bytes(index)
-        self.stdout.write(f"Written to {folder}; upload them at /catalog/import/.")
-
-    @staticmethod
-    def _host(name: str, cluster: str | None) -> Host:
-        rows = Host.objects.filter(name=name).select_related("cluster")
-        found = list(rows.filter(cluster__slug=cluster) if cluster else rows)
-        if len(found) == 1:
-            return found[0]
-        told = "no host" if not found else "several hosts; name the --cluster of"
-        raise CommandError(f"There is {told} {name}.", returncode=UNUSABLE)
+        self.stdout.write(
+            f"Written to {folder}; upload them at /catalog/import/, or keep the model with import_model."
+        )

@@ -10,12 +10,12 @@ from django.core.management import CommandError, call_command
 
 from deployments.docker_api.client import open_engine
 from deployments.docker_api.containers import list_containers
-from deployments.models import Host
+from deployments.models import Host, TargetModel, TeamRole
 from deployments.services.model_directories import (
     ModelDirectoryError,
     read_model_directory,
 )
-from tests.factories import HostFactory
+from tests.factories import HostFactory, member
 
 pytestmark = pytest.mark.docker
 CONFIG = {
@@ -78,6 +78,22 @@ def test_the_command_writes_what_the_catalog_takes(
     assert json.loads((target / "config.json").read_text()) == CONFIG
     with pytest.raises(CommandError, match="There is no host elsewhere"):
         call_command("read_model_directory", f"{models}/tiny", host="elsewhere")
+
+
+def test_a_directory_that_no_worker_has_read_is_imported(
+    host: Host, models: Path
+) -> None:
+    member(host.cluster.team, "otto", TeamRole.OPERATOR)
+    call_command(
+        "import_model",
+        f"{models}/tiny",
+        host=host.name,
+        person="otto",
+        key="own/tiny",
+        stdout=StringIO(),
+    )
+    row = TargetModel.objects.get(team=host.cluster.team, key="own/tiny")
+    assert row.document["hidden_size"] == 64
 
 
 @pytest.mark.parametrize(
