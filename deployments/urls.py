@@ -252,6 +252,7 @@ urlpatterns: list[URLPattern] = [
         approvals.approval_release,
         name="approval-release",
     ),
+    path("approvals/<uuid:pk>/start/", approvals.approval_start, name="approval-start"),
     path(
         "approvals/<uuid:pk>/preflight/",
         preflight.preflight,

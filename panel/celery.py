@@ -31,6 +31,7 @@ app.conf.beat_schedule = {
         ("poll_log_tails", 2),
         ("roll_up", 30),
         ("forget_old", 300),
+        ("follow_requests", 30),
     )
 }
 app.autodiscover_tasks(["deployments"])

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from deployments.planning.approval_rules import (
     MOST_APPROVALS,
     MOST_HOURS,
+    MOST_WAIT_MINUTES,
     ApprovalRules,
 )
 
@@ -53,6 +54,13 @@ class ApprovalRulesForm(forms.Form):
         _("Hours until an unused approval expires"),
         _("Nothing runs later than that without a new approval."),
     )
+    wait_minutes = forms.IntegerField(
+        min_value=0,
+        max_value=MOST_WAIT_MINUTES,
+        required=False,
+        label=_("Minutes between approval and start"),
+        help_text=_("Time to object; 0 is none, a week is 10080."),
+    )
     shown_version = forms.IntegerField(widget=forms.HiddenInput)
 
     @staticmethod
@@ -65,6 +73,7 @@ class ApprovalRulesForm(forms.Form):
             "approvals_high": rules.approvals_high,
             "open_hours": rules.open_hours,
             "approved_hours": rules.approved_hours,
+            "wait_minutes": rules.wait_minutes,
             "shown_version": version,
         }
 
@@ -79,4 +88,5 @@ class ApprovalRulesForm(forms.Form):
             approvals_high=value["approvals_high"],
             open_hours=value["open_hours"],
             approved_hours=value["approved_hours"],
+            wait_minutes=value["wait_minutes"] or 0,
         )

@@ -2,12 +2,13 @@
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from deployments.models.base import Row
 from deployments.models.deployment import Plan
 from deployments.models.scope import ScopedQuerySet
+from deployments.models.sentences import SentenceField
 
 
 class RequestState(models.TextChoices):
@@ -37,6 +38,10 @@ class ApprovalRequest(Row):
     ``requires_other_approver``, ``policy_version``, ``approvals_needed`` and ``approved_hours`` (how
     long an approval lasts) are those of the cluster at the time of submission; a later, weaker
     policy does not apply to an open request. ``risk_reasons`` are sentences about the class.
+
+    ``wait_minutes`` pass between approval and start. Nothing starts before ``start_from`` or from
+    ``start_until`` on, where somebody asked for that; the page shows them in ``start_zone``.
+    ``starts_itself`` needs no operator; ``start_problem`` says why it has not started yet.
     """
 
     TEAM_PATH = "plan__revision__deployment__cluster__team"
@@ -56,6 +61,12 @@ class ApprovalRequest(Row):
     risk_reasons = models.JSONField(default=list, blank=True)
     approvals_needed = models.PositiveSmallIntegerField(default=1)
     approved_hours = models.PositiveSmallIntegerField(default=168)
+    wait_minutes = models.PositiveIntegerField(default=0)
+    starts_itself = models.BooleanField(default=False)
+    start_from = models.DateTimeField(null=True, blank=True)
+    start_until = models.DateTimeField(null=True, blank=True)
+    start_zone = models.CharField(max_length=64, blank=True, default="")
+    start_problem = SentenceField(blank=True, default="")
     expires_at = models.DateTimeField()
     decided_at = models.DateTimeField(null=True, blank=True)
 
@@ -73,6 +84,11 @@ class ApprovalRequest(Row):
             ),
             models.CheckConstraint(
                 name="request_needs_somebody", condition=Q(approvals_needed__gte=1)
+            ),
+            models.CheckConstraint(
+                name="request_start_has_both_ends",
+                condition=Q(start_from__isnull=True, start_until__isnull=True)
+                | Q(start_until__gt=F("start_from")),
             ),
             models.UniqueConstraint(
                 fields=["plan"],

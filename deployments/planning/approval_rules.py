@@ -13,6 +13,7 @@ from deployments.planning.text import Text, text
 WEEK_HOURS = 168
 MOST_APPROVALS = 9
 MOST_HOURS = 24 * 90
+MOST_WAIT_MINUTES = 60 * 24 * 7
 ASSUMED = "assumed"
 MEMORY = "memory"
 
@@ -39,6 +40,7 @@ class ApprovalRules:
 
     ``approvals_*`` are the approvals that a plan of the class needs. A request that nobody decides
     ends after ``open_hours``; an approved one that nobody deploys after ``approved_hours``.
+    Between approval and start pass ``wait_minutes``.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
@@ -49,6 +51,7 @@ class ApprovalRules:
     approvals_high: int = 1
     open_hours: int = WEEK_HOURS
     approved_hours: int = WEEK_HOURS
+    wait_minutes: int = 0
 
     def needed(self, risk: Risk) -> int:
         """The approvals that a plan of this class needs."""

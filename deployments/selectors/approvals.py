@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 
 from django.db.models import QuerySet
@@ -35,7 +36,9 @@ from deployments.selectors.changes import (
 from deployments.selectors.freezes import freeze_of, goes_back
 from deployments.selectors.intents import STATE_SENTENCES, intent, replacement
 from deployments.selectors.plans import stored_plan
+from deployments.selectors.policies import current_rules
 from deployments.selectors.preflight import MAY_ASK
+from deployments.selectors.start_times import StartTimes, start_times, start_word
 from deployments.selectors.texts import say_error
 from deployments.selectors.votes import (
     OBSTACLE_SENTENCES,
@@ -66,7 +69,8 @@ class RequestPage:
 
     ``plan`` is ``None`` when the stored plan cannot be trusted; ``broken`` then says why.
     ``against`` is the release that the plan is compared with: the live one, or the one that it
-    replaced. ``freeze`` is what forbids to start it now.
+    replaced. ``freeze`` is what forbids to start it now, ``early`` the moment
+    that has to come first.
     """
 
     row: ApprovalRequest
@@ -84,6 +88,9 @@ class RequestPage:
     why_not: str
     approvers: tuple[User, ...]
     freeze: Freeze | None
+    times: StartTimes
+    early: datetime | None
+    may_plan_start: bool
 
     @property
     def sentence(self) -> str:
@@ -105,6 +112,11 @@ class RequestPage:
     def strict(self) -> bool:
         """Whether the policy asks for a person who did not write the plan."""
         return needs_other_person(self.row)
+
+    @property
+    def start_word(self) -> str:
+        """What the page says of the start, for the vote to carry."""
+        return start_word(self.row)
 
     @property
     def intent(self) -> str:
@@ -179,6 +191,9 @@ def request_page(user: User, row: ApprovalRequest) -> RequestPage:
     operates = TeamRole.OPERATOR in roles
     superseded = state == RequestState.SUPERSEDED
     freeze = _freeze(row) if state in LIVE_STATES else None
+    rules = current_rules(row.plan.revision.deployment.cluster)
+    times = start_times(row, rules.wait_minutes)
+    early = times.early(timezone.now()) if state in LIVE_STATES else None
     votes = tuple(row.approvals.all())
     approvers = tuple(possible_approvers(row)) if is_open else None
     may = approvers is None or user in approvers
@@ -195,7 +210,7 @@ def request_page(user: User, row: ApprovalRequest) -> RequestPage:
         against=against,
         before=_read_release(against),
         votes=votes,
-        needed=approvals_needed(row),
+        needed=approvals_needed(row, rules),
         given=sum(_counts(vote, row, approvers) for vote in votes),
         release=release,
         newer=_newer_requests(row).first() if superseded else None,
@@ -204,7 +219,8 @@ def request_page(user: User, row: ApprovalRequest) -> RequestPage:
             deploy=operates
             and state == RequestState.APPROVED
             and plan is not None
-            and freeze is None,
+            and freeze is None
+            and early is None,
             withdraw=operates and state in LIVE_STATES,
             plan=operates,
             check=bool(MAY_ASK & roles),
@@ -212,6 +228,12 @@ def request_page(user: User, row: ApprovalRequest) -> RequestPage:
         why_not=said,
         approvers=_yet_to_vote(approvers, votes),
         freeze=freeze,
+        times=times,
+        early=early,
+        may_plan_start=is_open
+        and operates
+        and not votes
+        and user.pk == row.submitted_by_id,
     )
 
 

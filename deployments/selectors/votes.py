@@ -15,7 +15,7 @@ from deployments.models import (
     TeamRole,
     User,
 )
-from deployments.planning.approval_rules import Risk
+from deployments.planning.approval_rules import ApprovalRules, Risk
 from deployments.selectors.access import has_role
 from deployments.selectors.policies import current_rules
 
@@ -75,11 +75,16 @@ def vote_counts(vote: Approval, request: ApprovalRequest) -> bool:
     return vote.digest == request.digest and obstacle(vote.user, request) is None
 
 
-def approvals_needed(request: ApprovalRequest) -> int:
-    """The approvals that the request needs: asked at submission, or by a stricter policy since."""
-    cluster = request.plan.revision.deployment.cluster
-    now = current_rules(cluster).needed(Risk(request.risk))
-    return max(request.approvals_needed, now)
+def approvals_needed(
+    request: ApprovalRequest, rules: ApprovalRules | None = None
+) -> int:
+    """The approvals that the request needs: asked at submission, or by a stricter policy since.
+
+    ``rules`` are those of today, where the caller has read them.
+    """
+    if rules is None:
+        rules = current_rules(request.plan.revision.deployment.cluster)
+    return max(request.approvals_needed, rules.needed(Risk(request.risk)))
 
 
 def approvals_given(request: ApprovalRequest) -> int:

@@ -19,6 +19,7 @@ from deployments.models import (
 )
 from deployments.planning.text import Text, text
 from deployments.selectors.plans import stored_plan
+from deployments.selectors.start_times import AT_ANY_TIME, start_word
 from deployments.selectors.votes import (
     OBSTACLE_SENTENCES,
     approvals_given,
@@ -41,21 +42,23 @@ DECIDED = {
 }
 
 
-def decide(
+def decide(  # noqa: PLR0913 - what a page showed, and what a person says of it
     user: User,
     request: ApprovalRequest,
     decision: Decision,
     *,
     shown_digest: str,
+    shown_start: str = AT_ANY_TIME,
     comment: str = "",
 ) -> ApprovalRequest:
     """Record one person's decision; enough approvals or one rejection end the request.
 
-    The same decision again is the same decision.
+    The same decision again is the same decision. ``shown_start`` is what the page said of the start,
+    as ``selectors.start_times.start_word`` has it.
 
     Raises:
         NotAllowedError: no approver, or the policy asks for a person other than the authors.
-        ConflictError: the request is no longer open, or another digest was shown.
+        ConflictError: the request is no longer open, or another digest or start was shown.
     """
     why_not = obstacle(user, request)
     if why_not is not None:
@@ -67,7 +70,8 @@ def decide(
     try:
         with transaction.atomic():
             # Two votes at the same instant must see each other, or neither would be the last.
-            ApprovalRequest.objects.select_for_update().get(pk=request.pk)
+            locked = ApprovalRequest.objects.select_for_update().get(pk=request.pk)
+            _prove_shown(locked, shown_start)
             vote, made = Approval.objects.get_or_create(
                 request=request,
                 user=user,
@@ -87,7 +91,7 @@ def decide(
             if decision == Decision.APPROVE and _more_needed(request):
                 _prove_open(request)
             else:
-                _close(request, decision)
+                _close(locked, decision)
             told = {"digest": shown_digest, "policy_version": request.policy_version}
             record(DECIDED[decision], user, request, after=told, reason=comment)
     except IntegrityError as error:
@@ -175,6 +179,13 @@ def _live(request: ApprovalRequest) -> QuerySet[ApprovalRequest]:
     )
 
 
+def _prove_shown(request: ApprovalRequest, shown_start: str) -> None:
+    if start_word(request) != shown_start:
+        raise ConflictError(
+            _("When it would start changed since you opened this page. Look again.")
+        )
+
+
 def _more_needed(request: ApprovalRequest) -> bool:
     return approvals_given(request) < approvals_needed(request)
 
@@ -190,8 +201,10 @@ def _close(request: ApprovalRequest, decision: Decision) -> None:
         Decision.APPROVE: RequestState.APPROVED,
         Decision.REJECT: RequestState.REJECTED,
     }[decision]
-    lasts = timedelta(hours=request.approved_hours)
-    changes = {"expires_at": now + lasts} if decision == Decision.APPROVE else {}
+    ends = now + timedelta(hours=request.approved_hours)
+    if request.start_until is not None:
+        ends = min(ends, request.start_until)
+    changes = {"expires_at": ends} if decision == Decision.APPROVE else {}
     changed = _open(request).update(state=state, decided_at=now, **changes)
     if changed != 1:
         raise _ended()

@@ -199,6 +199,7 @@ def _submit(
         risk_reasons=[one.document for one in found.reasons],
         approvals_needed=rules.needed(found.risk),
         approved_hours=rules.approved_hours,
+        wait_minutes=rules.wait_minutes,
         expires_at=timezone.now() + timedelta(hours=rules.open_hours),
     )
 

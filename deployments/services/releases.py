@@ -35,6 +35,7 @@ from deployments.services.audit import record
 from deployments.services.errors import ConflictError
 from deployments.services.freezes import check_freeze
 from deployments.services.outbox import add_command, command_with_key
+from deployments.services.schedules import check_start_time
 
 ENDED = {
     CommandKind.STOP: AuditAction.RELEASE_STOPPED,
@@ -53,6 +54,7 @@ def start_release(
         NotAllowedError: the person is no operator of the team.
         NotApprovedError: no valid approval covers the plan.
         FrozenError: a freeze window forbids to start anything new now.
+        NotYetError, TooLateError: its time has not come, or is over.
         ConflictError: the deployment is being changed, or a device or port is held by another.
     """
     require_role(user, team_of(request), TeamRole.OPERATOR)
@@ -64,6 +66,7 @@ def start_release(
             return begun
         check_approval(request)
         check_freeze(request)
+        check_start_time(request)
         if not claimed:
             raise ConflictError(_("This request is no longer approved."))
         plan = stored_plan(request.plan)
@@ -87,6 +90,7 @@ def release_again(user: User, earlier: Release, idempotency_key: str) -> Release
         NotApprovedError: no valid approval covers the plan.
         PlanningError: the stored plan does not match its digest.
         FrozenError: a freeze window forbids it, and it is no way back.
+        NotYetError, TooLateError: it was never live, and its time has not come or is over.
         ConflictError: it never ran, the hosts have changed, the deployment is being changed, or a
             device or port is held by another.
     """
@@ -97,6 +101,7 @@ def release_again(user: User, earlier: Release, idempotency_key: str) -> Release
         return known
     check_approval(request)
     check_freeze(request)
+    check_start_time(request)
     if request.state != RequestState.RELEASED:
         raise ConflictError(_("This plan was not released yet: deploy its request."))
     plan = stored_plan(earlier.plan)

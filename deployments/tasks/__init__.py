@@ -1,5 +1,6 @@
 """Celery entry points: an id in, one service call; nothing is decided here."""
 
+from deployments.tasks.approvals import follow_requests
 from deployments.tasks.connecting import test_connection, test_connections
 from deployments.tasks.listing import list_models, list_models_asked
 from deployments.tasks.observing import (
@@ -17,6 +18,7 @@ from deployments.tasks.tails import fill_host_tails, poll_log_tails
 
 __all__ = [
     "fill_host_tails",
+    "follow_requests",
     "forget_old",
     "list_models",
     "list_models_asked",

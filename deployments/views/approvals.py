@@ -1,14 +1,16 @@
 """Approval requests: the list, one request, and what people do with it."""
 
 import uuid
+from datetime import datetime
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from deployments.forms.approvals import DecisionForm
+from deployments.forms.approvals import DecisionForm, StartForm
 from deployments.forms.releases import ActForm, new_key
 from deployments.models import ApprovalRequest, Decision, TableKey
 from deployments.planning.errors import PlanningError
@@ -25,6 +27,7 @@ from deployments.selectors.votes import team_of
 from deployments.services.approvals import decide, withdraw
 from deployments.services.errors import ConflictError, UseCaseError
 from deployments.services.releases import start_release
+from deployments.services.schedules import plan_start
 from deployments.views.answers import archive, refusal_status
 from deployments.views.people import PanelRequest, person, refuse_without_role
 from deployments.views.plan_again import plan_again_address
@@ -72,6 +75,7 @@ def approval_decide(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
             row,
             decision,
             shown_digest=form.cleaned_data["digest"],
+            shown_start=form.cleaned_data["start"],
             comment=form.cleaned_data["comment"],
         )
     except UseCaseError as error:
@@ -92,6 +96,28 @@ def approval_withdraw(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     except UseCaseError as error:
         return _refused(request, pk, error)
     messages.success(request, _("The request is withdrawn; nothing will run."))
+    return redirect("approval", pk=pk)
+
+
+@require_POST
+def approval_start(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
+    """Say when the plan may start, before anybody votes."""
+    row = _find(request, pk)
+    refuse_without_role(request, team_of(row))
+    form = StartForm(request.POST)
+    if not form.is_valid():
+        return _page(request, row, form=form, status=422)
+    try:
+        plan_start(
+            person(request),
+            row,
+            form.window,
+            by_itself=form.cleaned_data["starts_itself"],
+            zone=timezone.get_current_timezone_name(),
+        )
+    except UseCaseError as error:
+        return _refused(request, pk, error)
+    messages.success(request, _("The people who decide see when it would start."))
     return redirect("approval", pk=pk)
 
 
@@ -140,18 +166,37 @@ def _refused(
     return _page(request, row, form=form, status=status, error=say_error(error))
 
 
+def _start_of(row: ApprovalRequest) -> dict[str, object]:
+    return {
+        "starts_itself": row.starts_itself,
+        "start_from": _local(row.start_from),
+        "start_until": _local(row.start_until),
+    }
+
+
+def _local(moment: datetime | None) -> str:
+    """As the browser's field for a date and a time takes it."""
+    return f"{timezone.localtime(moment):%Y-%m-%dT%H:%M}" if moment else ""
+
+
 def _page(
     request: HttpRequest,
     row: ApprovalRequest,
     *,
-    form: DecisionForm | None = None,
+    form: DecisionForm | StartForm | None = None,
     status: int = 200,
     error: str = "",
 ) -> HttpResponse:
     page = request_page(person(request), row)
     context = {
         "page": page,
-        "form": form or DecisionForm(initial={"digest": row.digest}),
+        "form": form
+        if isinstance(form, DecisionForm)
+        else DecisionForm(initial={"digest": row.digest}),
+        "start_form": form
+        if isinstance(form, StartForm)
+        else StartForm(initial=_start_of(row)),
+        "zone": timezone.get_current_timezone_name(),
         "key": new_key(),
         "plan_again": plan_again_address(row.plan),
         "preflight": preflight_view(row, may_ask=page.actions.check),

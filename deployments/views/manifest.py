@@ -93,6 +93,7 @@ MANIFEST: Mapping[str, Permission] = {
     # Operators and approvers may: the service asks for one of the two.
     "approval-preflight": Permission(methods=BOTH),
     "approval-release": _operate,
+    "approval-start": _operate,
     "stored-plan-files": _read,
     "release-list": _read,
     "release-list-file": _read,

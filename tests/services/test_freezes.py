@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from deployments.models import (
     ApprovalRequest,
+    AuditEntry,
     Command,
     FreezeKind,
     FreezeWindow,
@@ -78,6 +79,11 @@ def test_only_an_admin_of_the_team_makes_and_ends_windows(team1: Team1) -> None:
     end_window(admin, row)
     with pytest.raises(ConflictError, match="ended this window already"):
         end_window(admin, row)
+    kept = AuditEntry.objects.order_by("sequence").values_list("action", "actor")
+    assert list(kept) == [
+        ("cluster.freeze_added", admin.pk),
+        ("cluster.freeze_ended", admin.pk),
+    ]
 
 
 def test_a_freeze_stops_what_is_approved_and_nothing_else(team1: Team1) -> None:
@@ -117,7 +123,7 @@ def test_what_began_outside_a_freeze_is_proved_again_under_the_claim(
 
     release.refresh_from_db()
     assert (release.state, release.cause_code) == (ReleaseState.BLOCKED, "frozen")
-    assert "Release it again when the freeze is over" in release.next_action
+    assert "Release it again when its time has come" in release.next_action
     assert not release.replicas.exclude(container_id="").exists()
 
 

@@ -25,6 +25,11 @@ from deployments.services.rollout.rollout import (
     resources,
 )
 from deployments.services.rollout.weights_check import prove_weights
+from deployments.services.schedules import (
+    NotYetError,
+    TooLateError,
+    check_start_time,
+)
 
 HOST_CHANGED = "host_changed"
 
@@ -73,11 +78,19 @@ def prove_approval(rollout: Rollout) -> None:
         ) from error
     try:
         check_freeze(request, number=rollout.release.number)
-    except FrozenError as error:
+        check_start_time(request)
+    except (FrozenError, NotYetError) as error:
         raise StepFailedError(
-            "frozen",
+            error.code,
             said_by(error),
-            text("Release it again when the freeze is over."),
+            text("Release it again when its time has come."),
+            final=ReleaseState.BLOCKED,
+        ) from error
+    except TooLateError as error:
+        raise StepFailedError(
+            error.code,
+            said_by(error),
+            text("Submit the plan again and have it approved."),
             final=ReleaseState.BLOCKED,
         ) from error
 

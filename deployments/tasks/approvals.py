@@ -1,0 +1,13 @@
+"""Requests that end or start by the clock."""
+
+from celery import shared_task
+from celery.contrib.django.task import DjangoTask
+
+from deployments.services import approvals, self_starts
+
+
+@shared_task(base=DjangoTask, name="deployments.follow_requests")
+def follow_requests() -> None:
+    """End what ran out, then start what is due by itself."""
+    approvals.expire_requests()
+    self_starts.start_due()
