@@ -239,6 +239,7 @@ urlpatterns: list[URLPattern] = [
         name="approval-list-withdraw",
     ),
     path("approvals/<uuid:pk>/", approvals.approval, name="approval"),
+    path("approvals/<uuid:pk>/start/", approvals.approval_start, name="approval-start"),
     path(
         "approvals/<uuid:pk>/decide/", approvals.approval_decide, name="approval-decide"
     ),
@@ -252,7 +253,6 @@ urlpatterns: list[URLPattern] = [
         approvals.approval_release,
         name="approval-release",
     ),
-    path("approvals/<uuid:pk>/start/", approvals.approval_start, name="approval-start"),
     path(
         "approvals/<uuid:pk>/preflight/",
         preflight.preflight,
