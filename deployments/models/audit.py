@@ -43,8 +43,6 @@ class AuditAction(models.TextChoices):
     EMERGENCY_STOP = "deployment.emergency_stop", _("Emergency stop")
     CLUSTER_CHANGED = "cluster.changed", _("Changed the cluster")
     RULES_CHANGED = "cluster.rules_changed", _("Changed the approval rules")
-    FREEZE_ADDED = "cluster.freeze_added", _("Added a freeze window")
-    FREEZE_ENDED = "cluster.freeze_ended", _("Ended a freeze window")
     PROBE_CHANGED = "cluster.probe_changed", _("Changed how devices are looked for")
     HOST_ADDED = "host.added", _("Added a host")
     HOST_CHANGED = "host.changed", _("Changed facts of the host")

@@ -1,13 +1,10 @@
 """Make and end freeze windows, and refuse what would start in one."""
 
-from django.db import transaction
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
 from deployments.models import (
     ApprovalRequest,
-    AuditAction,
-    AuditKind,
     Cluster,
     FreezeWindow,
     TeamRole,
@@ -17,8 +14,6 @@ from deployments.planning.freezing import Freeze, Window
 from deployments.planning.text import Text, text
 from deployments.selectors.freezes import database_now, freeze_of, goes_back
 from deployments.services.access import require_role
-from deployments.services.audit import record
-from deployments.services.audit_subjects import Subject
 from deployments.services.errors import ConflictError
 
 
@@ -37,24 +32,20 @@ def add_window(
         NotAllowedError: the person is no admin of the team.
     """
     require_role(user, cluster.team, TeamRole.ADMIN)
-    with transaction.atomic():
-        row = FreezeWindow.objects.create(
-            team=cluster.team,
-            cluster=None if whole_team else cluster,
-            name=window.name,
-            kind=window.kind,
-            time_zone=window.time_zone,
-            first_day=window.begins.date(),
-            begins=window.begins.time(),
-            minutes=window.minutes,
-            repeat=window.repeat,
-            weekdays=list(window.weekdays),
-            last_day=window.last_day,
-            created_by=user,
-        )
-        told = {"window": window.name, "kind": window.kind, "whole_team": whole_team}
-        record(AuditAction.FREEZE_ADDED, user, cluster, after=told)
-    return row
+    return FreezeWindow.objects.create(
+        team=cluster.team,
+        cluster=None if whole_team else cluster,
+        name=window.name,
+        kind=window.kind,
+        time_zone=window.time_zone,
+        first_day=window.begins.date(),
+        begins=window.begins.time(),
+        minutes=window.minutes,
+        repeat=window.repeat,
+        weekdays=list(window.weekdays),
+        last_day=window.last_day,
+        created_by=user,
+    )
 
 
 def end_window(user: User, row: FreezeWindow) -> None:
@@ -65,20 +56,9 @@ def end_window(user: User, row: FreezeWindow) -> None:
         ConflictError: somebody ended it before.
     """
     require_role(user, row.team, TeamRole.ADMIN)
-    with transaction.atomic():
-        ended = FreezeWindow.objects.filter(pk=row.pk, ended_at=None)
-        if ended.update(ended_at=Now(), ended_by=user) != 1:
-            raise ConflictError(_("Somebody has ended this window already."))
-        record(
-            AuditAction.FREEZE_ENDED, user, _subject(row), before={"window": row.name}
-        )
-
-
-def _subject(row: FreezeWindow) -> Cluster | Subject:
-    if row.cluster is not None:
-        return row.cluster
-    team = row.team
-    return Subject(kind=AuditKind.TEAM, id=str(team.pk), name=team.name, team=team)
+    ended = FreezeWindow.objects.filter(pk=row.pk, ended_at=None)
+    if ended.update(ended_at=Now(), ended_by=user) != 1:
+        raise ConflictError(_("Somebody has ended this window already."))
 
 
 def check_freeze(request: ApprovalRequest, *, number: int | None = None) -> None:

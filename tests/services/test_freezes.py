@@ -8,7 +8,6 @@ from django.utils import timezone
 
 from deployments.models import (
     ApprovalRequest,
-    AuditEntry,
     Command,
     FreezeKind,
     FreezeWindow,
@@ -79,11 +78,6 @@ def test_only_an_admin_of_the_team_makes_and_ends_windows(team1: Team1) -> None:
     end_window(admin, row)
     with pytest.raises(ConflictError, match="ended this window already"):
         end_window(admin, row)
-    kept = AuditEntry.objects.order_by("sequence").values_list("action", "actor")
-    assert list(kept) == [
-        ("cluster.freeze_added", admin.pk),
-        ("cluster.freeze_ended", admin.pk),
-    ]
 
 
 def test_a_freeze_stops_what_is_approved_and_nothing_else(team1: Team1) -> None:
