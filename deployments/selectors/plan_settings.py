@@ -115,7 +115,7 @@ def _port_settings(ports: Iterable[PortMapping]) -> Iterator[tuple[str, str]]:
     mapped: dict[str, list[Text]] = {}
     for port in ports:
         said = text(
-            "{host} to {container}",
+            "{host} (in the container {container})",
             host=f"{port.host_address}:{port.host}",
             container=port.container,
         )

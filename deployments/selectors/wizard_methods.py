@@ -63,7 +63,7 @@ def method_cards(  # noqa: PLR0913 - two plans, and what they were made from
     *,
     measured: Sequence[Measured] = (),
 ) -> list[MethodCard]:
-    """Cards best first, off after the open ones, closed ones last.
+    """The answer of the path first, the other open ones and off by their speed, closed ones last.
 
     ``undecided`` is the plan that the decision tree makes by itself; ``asked`` is what the person
     chose, ``auto`` for the tree's own answer. Without ``hosts`` nothing is predicted; ``measured``
@@ -80,7 +80,20 @@ def method_cards(  # noqa: PLR0913 - two plans, and what they were made from
     opened = [card for card in cards if card.open]
     closed = [card for card in cards if not card.open]
     off = _off_card(undecided, asked)
-    return [off, *opened, *closed] if off.best else [*opened, off, *closed]
+    return [*_by_speed([*opened, off]), *closed]
+
+
+def _by_speed(cards: Sequence[MethodCard]) -> list[MethodCard]:
+    """The best of the tree first, then the fastest; the order stays where nothing is predicted."""
+    predicted = any(card.gain for card in cards)
+
+    def rank(card: MethodCard) -> tuple[bool, bool, float]:
+        speed = card.gain.speedup if card.gain else None
+        if card.method == OFF and predicted:
+            speed = 1.0
+        return (not card.best, speed is None, -(speed or 0.0))
+
+    return sorted(cards, key=rank)
 
 
 def pinned_methods(pins: Sequence[str]) -> tuple[str, ...]:

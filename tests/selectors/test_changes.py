@@ -263,5 +263,5 @@ def test_ports_of_one_purpose_share_a_line_that_names_each() -> None:
     kv = tuple(PortMapping(host=n, container=n, purpose="kv") for n in (8100, 8101))
     two = replace(FULL, container=replace(FULL.container, ports=kv))
     assert replica_settings(two)["KV transfer port"] == (
-        "0.0.0.0:8100 to 8100, 0.0.0.0:8101 to 8101"
+        "0.0.0.0:8100 (in the container 8100), 0.0.0.0:8101 (in the container 8101)"
     )
