@@ -14,6 +14,7 @@ from deployments.models import (
     AuditAction,
     AuditEntry,
     AuditKind,
+    BenchmarkResult,
     Cluster,
     Deployment,
     Host,
@@ -30,6 +31,7 @@ PAGES: Mapping[str, tuple[str, Any]] = {
     AuditKind.HOST: ("host", Host),
     AuditKind.MODEL: ("catalog-model", TargetModel),
     AuditKind.ALARM: ("alarm", Alarm),
+    AuditKind.BENCHMARK: ("benchmark", BenchmarkResult),
 }
 """Kinds of objects that have a page of their own: its address, and their table."""
 

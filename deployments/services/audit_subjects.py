@@ -10,8 +10,10 @@ from deployments.models import (
     Alarm,
     ApprovalRequest,
     AuditKind,
+    BenchmarkResult,
     Cluster,
     Deployment,
+    FreezeWindow,
     Host,
     Release,
     TargetModel,
@@ -105,6 +107,26 @@ def _alarm(row: Alarm) -> Subject:
     )
 
 
+def _freeze(row: FreezeWindow) -> Subject:
+    return Subject(
+        kind=AuditKind.FREEZE,
+        id=str(row.pk),
+        name=row.name,
+        team=row.team,
+        within=str(row.cluster_id or ""),
+    )
+
+
+def _benchmark(row: BenchmarkResult) -> Subject:
+    return Subject(
+        kind=AuditKind.BENCHMARK,
+        id=str(row.pk),
+        name=row.name,
+        team=row.team,
+        within=str(row.deployment_id or ""),
+    )
+
+
 def _person(row: User) -> Subject:
     return Subject(kind=AuditKind.PERSON, id=str(row.pk), name=row.username)
 
@@ -118,5 +140,7 @@ SUBJECTS: Mapping[type[Model], Callable[[Any], Subject]] = {
     TeamSecret: _secret,
     TargetModel: _model,
     Alarm: _alarm,
+    FreezeWindow: _freeze,
+    BenchmarkResult: _benchmark,
     User: _person,
 }

@@ -1,9 +1,11 @@
 """Keep and remove benchmark results of a team."""
 
+from django.db import transaction
 from django.utils.translation import gettext as _
 
 from deployments.models import (
     MOST_KEPT_RUNS,
+    AuditAction,
     BenchmarkResult,
     Deployment,
     Revision,
@@ -12,6 +14,7 @@ from deployments.models import (
     User,
 )
 from deployments.services.access import require_role
+from deployments.services.audit import record
 from deployments.services.errors import ConflictError
 from deployments.telemetry.benchmarks.documents import run_document
 from deployments.telemetry.benchmarks.values import BenchmarkRun
@@ -42,15 +45,18 @@ def keep_result(
         )
     if deployment is not None and deployment.cluster.team_id != team.pk:
         raise ConflictError(_("The deployment belongs to another team."))
-    return BenchmarkResult.objects.create(
-        team=team,
-        name=name,
-        runs=[run_document(run) for run in runs],
-        run_count=len(runs),
-        deployment=deployment,
-        revision=revision,
-        created_by=user,
-    )
+    with transaction.atomic():
+        row = BenchmarkResult.objects.create(
+            team=team,
+            name=name,
+            runs=[run_document(run) for run in runs],
+            run_count=len(runs),
+            deployment=deployment,
+            revision=revision,
+            created_by=user,
+        )
+        record(AuditAction.BENCHMARK_KEPT, user, row, after={"runs": len(runs)})
+    return row
 
 
 def remove_result(user: User, result: BenchmarkResult) -> None:
@@ -60,4 +66,8 @@ def remove_result(user: User, result: BenchmarkResult) -> None:
         NotAllowedError: the person is no operator of its team.
     """
     require_role(user, result.team, TeamRole.OPERATOR)
-    BenchmarkResult.objects.filter(pk=result.pk).delete()
+    with transaction.atomic():
+        gone, _kinds = BenchmarkResult.objects.filter(pk=result.pk).delete()
+        if gone:
+            told = {"runs": result.run_count}
+            record(AuditAction.BENCHMARK_REMOVED, user, result, before=told)

@@ -1,10 +1,14 @@
 """Make and end freeze windows, and refuse what would start in one."""
 
+from dataclasses import asdict
+
+from django.db import transaction
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
 from deployments.models import (
     ApprovalRequest,
+    AuditAction,
     Cluster,
     FreezeWindow,
     TeamRole,
@@ -14,6 +18,7 @@ from deployments.planning.freezing import Freeze, Window
 from deployments.planning.text import Text, text
 from deployments.selectors.freezes import database_now, freeze_of, goes_back
 from deployments.services.access import require_role
+from deployments.services.audit import record
 from deployments.services.errors import ConflictError
 
 
@@ -32,20 +37,23 @@ def add_window(
         NotAllowedError: the person is no admin of the team.
     """
     require_role(user, cluster.team, TeamRole.ADMIN)
-    return FreezeWindow.objects.create(
-        team=cluster.team,
-        cluster=None if whole_team else cluster,
-        name=window.name,
-        kind=window.kind,
-        time_zone=window.time_zone,
-        first_day=window.begins.date(),
-        begins=window.begins.time(),
-        minutes=window.minutes,
-        repeat=window.repeat,
-        weekdays=list(window.weekdays),
-        last_day=window.last_day,
-        created_by=user,
-    )
+    with transaction.atomic():
+        row = FreezeWindow.objects.create(
+            team=cluster.team,
+            cluster=None if whole_team else cluster,
+            name=window.name,
+            kind=window.kind,
+            time_zone=window.time_zone,
+            first_day=window.begins.date(),
+            begins=window.begins.time(),
+            minutes=window.minutes,
+            repeat=window.repeat,
+            weekdays=list(window.weekdays),
+            last_day=window.last_day,
+            created_by=user,
+        )
+        record(AuditAction.FREEZE_ADDED, user, row, after=asdict(window))
+    return row
 
 
 def end_window(user: User, row: FreezeWindow) -> None:
@@ -56,9 +64,11 @@ def end_window(user: User, row: FreezeWindow) -> None:
         ConflictError: somebody ended it before.
     """
     require_role(user, row.team, TeamRole.ADMIN)
-    ended = FreezeWindow.objects.filter(pk=row.pk, ended_at=None)
-    if ended.update(ended_at=Now(), ended_by=user) != 1:
-        raise ConflictError(_("Somebody has ended this window already."))
+    with transaction.atomic():
+        ended = FreezeWindow.objects.filter(pk=row.pk, ended_at=None)
+        if ended.update(ended_at=Now(), ended_by=user) != 1:
+            raise ConflictError(_("Somebody has ended this window already."))
+        record(AuditAction.FREEZE_ENDED, user, row)
 
 
 def check_freeze(request: ApprovalRequest, *, number: int | None = None) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime
 
 import pytest
 
@@ -22,10 +23,12 @@ from deployments.models import (
 from deployments.models.fleet import HostAccess
 from deployments.planning.approval_rules import ApprovalRules
 from deployments.planning.engine_address import read_address
+from deployments.planning.freezing import Repeat, Window, WindowKind
 from deployments.selectors.audit_chain import check_database, content_of
 from deployments.selectors.planning_inputs import host_snapshots
 from deployments.services.alarms import acknowledge_alarm
 from deployments.services.approvals import decide, withdraw
+from deployments.services.benchmarks import keep_result, remove_result
 from deployments.services.bootstrap import (
     add_member,
     add_person,
@@ -36,6 +39,7 @@ from deployments.services.catalog_entries import import_documents, remove_entry
 from deployments.services.clusters import change_policy, policy_of
 from deployments.services.emergency_stop import emergency_stop
 from deployments.services.errors import ConflictError, NotAllowedError
+from deployments.services.freezes import add_window, end_window
 from deployments.services.host_credentials import ssh_credentials
 from deployments.services.host_devices import set_devices
 from deployments.services.hosts import (
@@ -67,6 +71,7 @@ from tests.plan_values import plan_value
 from tests.services.conftest import Team1
 from tests.services.test_plans import make_wish
 from tests.services.test_releases import in_state
+from tests.telemetry.benchmarks.blocks import block, runs
 
 A = AuditAction
 PASSPHRASE = "correct horse battery"  # noqa: S105
@@ -204,6 +209,24 @@ def acknowledge(team1: Team1, _admin: User) -> None:
     acknowledge_alarm(team1.alice, alarm, "known")
 
 
+def freeze(team1: Team1, admin: User) -> None:
+    window = Window(
+        name="night",
+        kind=WindowKind.DENY,
+        time_zone="UTC",
+        begins=datetime(2026, 12, 28, 18),  # noqa: DTZ001 a wall clock
+        minutes=90,
+        repeat=Repeat.DAILY,
+    )
+    end_window(admin, add_window(admin, team1.cluster, window, whole_team=False))
+
+
+def keep_a_benchmark(team1: Team1, _admin: User) -> None:
+    kept = keep_result(team1.alice, team1.team, "a", runs(block()))
+    for _click in range(2):
+        remove_result(team1.alice, kept)
+
+
 ACTS: list[tuple[Act, list[AuditAction]]] = [
     (submit, [A.REQUEST_SUBMITTED]),
     (approve, [A.REQUEST_APPROVED]),
@@ -239,6 +262,8 @@ ACTS: list[tuple[Act, list[AuditAction]]] = [
     (keep_a_model, [A.MODEL_KEPT, A.MODEL_KEPT, A.MODEL_REMOVED]),
     (settle, [A.PERSON_CHANGED]),
     (acknowledge, [A.ALARM_ACKNOWLEDGED]),
+    (freeze, [A.FREEZE_ADDED, A.FREEZE_ENDED]),
+    (keep_a_benchmark, [A.BENCHMARK_KEPT, A.BENCHMARK_REMOVED]),
 ]
 
 
