@@ -5,7 +5,7 @@ from django.utils import timezone
 from factory.declarations import LazyFunction, Sequence, SubFactory
 from factory.django import DjangoModelFactory
 
-from deployments.models import Host, ModelDirectory, ModelListing
+from deployments.models import Host, HostSlot, ModelDirectory, ModelListing
 from deployments.models.fleet import HostAccess
 from deployments.planning.documents import to_document
 from deployments.planning.model_config.reading import read_model
@@ -21,6 +21,16 @@ class HostAccessFactory(DjangoModelFactory[HostAccess]):
         model = HostAccess
 
     host = SubFactory(HostFactory)
+
+
+class HostSlotFactory(DjangoModelFactory[HostSlot]):
+    """A free place at a host."""
+
+    class Meta:
+        model = HostSlot
+
+    host = SubFactory(HostFactory)
+    number = Sequence(lambda n: n + 1)
 
 
 class ModelListingFactory(DjangoModelFactory[ModelListing]):

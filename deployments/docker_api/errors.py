@@ -45,6 +45,13 @@ class EngineTimeoutError(DockerApiError):
     retryable = True
 
 
+class NotTriedError(DockerApiError):
+    """The panel did not call the engine: it failed too often just now, or enough others wait for it."""
+
+    code = "not_tried"
+    retryable = True
+
+
 class EngineFaultError(DockerApiError):
     """The engine answered 5xx with a text that is none of the known ones."""
 

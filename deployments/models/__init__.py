@@ -17,6 +17,7 @@ from deployments.models.device_probe import HostProbe, ProbeSettings
 from deployments.models.engine_profile import OwnEngineProfile
 from deployments.models.fleet import (
     Cluster,
+    ANSWERING,
     Device,
     Host,
     HostAccess,
@@ -25,6 +26,7 @@ from deployments.models.fleet import (
 )
 from deployments.models.freeze import FreezeKind, FreezeRepeat, FreezeWindow
 from deployments.models.logs import MOST_TAIL_LINES, LogRequest, LogRun, LogTail
+from deployments.models.host_slot import HostSlot
 from deployments.models.metrics import (
     CounterCursor,
     Serving,
@@ -71,6 +73,7 @@ from deployments.models.user import Density, Theme, User
 
 __all__ = [
     "CHANGING_STATES",
+    "ANSWERING",
     "DAY_S",
     "FINAL_STATES",
     "HOUR_S",
@@ -116,6 +119,7 @@ __all__ = [
     "LogRequest",
     "LogRun",
     "LogTail",
+    "HostSlot",
     "Membership",
     "MinuteRollup",
     "ModelDirectory",

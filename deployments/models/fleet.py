@@ -28,8 +28,13 @@ class Reachability(models.TextChoices):
 
     UNKNOWN = "unknown", _("Not contacted yet")
     REACHABLE = "reachable", _("Reachable")
+    DEGRADED = "degraded", _("Degraded")
     UNREACHABLE = "unreachable", _("Unreachable")
     DIFFERENT_ENGINE = "different_engine", _("A different Docker Engine answers")
+
+
+ANSWERING = (Reachability.REACHABLE, Reachability.DEGRADED)
+"""A degraded host answers: slowly, with errors, with a wrong clock or with failing devices."""
 
 
 class Cluster(Row):
@@ -74,6 +79,7 @@ class Host(Row):
     ``docker_engine_id`` is what that engine called itself first, and another answer is refused.
     ``clock_offset_ms`` is the host's clock less the panel's. ``None`` is unknown. ``strangers`` are
     (name, state) of containers that carry the panel's label and are in none of its records.
+    ``failed_calls`` are those in a row; until ``next_try_at`` the panel calls no more.
     """
 
     TEAM_PATH = "cluster__team"
@@ -98,6 +104,8 @@ class Host(Row):
     images = models.JSONField(default=list, blank=True)
     used_ports = models.JSONField(default=list, blank=True)
     strangers = models.JSONField(default=list, blank=True)
+    failed_calls = models.PositiveSmallIntegerField(default=0)
+    next_try_at = models.DateTimeField(null=True, blank=True)
 
     objects = ScopedQuerySet.as_manager()
 

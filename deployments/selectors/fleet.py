@@ -6,8 +6,10 @@ from datetime import datetime
 from itertools import groupby
 
 from django.db.models import Prefetch, QuerySet, prefetch_related_objects
+from django.utils import timezone
 
 from deployments.models import (
+    ANSWERING,
     Booking,
     Cluster,
     Host,
@@ -35,8 +37,8 @@ class HostLine:
 
     @property
     def reachable(self) -> bool:
-        """Whether the last contact succeeded."""
-        return self.row.reachability == Reachability.REACHABLE
+        """Whether the engine answered when it was last called."""
+        return self.row.reachability in ANSWERING
 
     @property
     def clock_off(self) -> bool:
@@ -44,9 +46,20 @@ class HostLine:
         return abs(self.row.clock_offset_ms or 0) > CLOCK_WARNING_MS
 
     @property
+    def degraded(self) -> bool:
+        """Whether it answers, but slowly, with errors, with a wrong clock or with failing devices."""
+        return self.row.reachability == Reachability.DEGRADED
+
+    @property
+    def resting(self) -> bool:
+        """Whether the panel calls it no more for a while, since calls failed."""
+        next_try = self.row.next_try_at
+        return next_try is not None and next_try > timezone.now()
+
+    @property
     def remarkable(self) -> bool:
         """Whether a person should look at it."""
-        return not self.reachable or self.clock_off
+        return not self.reachable or self.degraded or self.clock_off
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +113,11 @@ class Fleet:
     def silent(self) -> int:
         """Hosts that do not answer."""
         return sum(not host.reachable for host in self.hosts)
+
+    @property
+    def degraded(self) -> int:
+        """Hosts that answer and need somebody all the same."""
+        return sum(host.degraded for host in self.hosts)
 
 
 def fleet_of(user: User) -> Fleet:

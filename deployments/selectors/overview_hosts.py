@@ -20,7 +20,7 @@ from django.db.models import (
 from django.db.models.functions import Abs, Coalesce
 from django.utils import timezone
 
-from deployments.models import Booking, Device, Host, Reachability, User
+from deployments.models import ANSWERING, Booking, Device, Host, Reachability, User
 from deployments.selectors.fleet import CLOCK_WARNING_MS, HostLine, host_lines
 from deployments.selectors.host_access import WARNED_BEFORE, way_ends
 from deployments.selectors.ready_rows import Given, asked_by, ready_models
@@ -37,6 +37,7 @@ class HostsSummary:
     first: tuple[HostLine, ...] = ()
     total: int = 0
     silent: int = 0
+    degraded: int = 0
     device_count: int = 0
     booked: int = 0
     certificates: Shortlist = field(default_factory=Shortlist)
@@ -62,6 +63,7 @@ def hosts_summary(user: User, most: int) -> HostsSummary:
         first=lines,
         total=sums.total,
         silent=sums.silent,
+        degraded=sums.degraded,
         device_count=sums.devices_of_all,
         booked=sums.booked_of_all,
         certificates=Shortlist(
@@ -71,7 +73,8 @@ def hosts_summary(user: User, most: int) -> HostsSummary:
 
 
 def _to_look_at(user: User, most: int) -> Any:  # noqa: ANN401 - annotated rows
-    silent = ~Q(reachability=Reachability.REACHABLE)
+    silent = ~Q(reachability__in=ANSWERING)
+    degraded = Q(reachability=Reachability.DEGRADED)
     ending = Q(way_ends__lt=Given("edge", DateTimeField()))
     wrong = Q(clock__gt=CLOCK_WARNING_MS)
     held = _counted(Booking, device__isnull=False, released_at=None)
@@ -83,12 +86,13 @@ def _to_look_at(user: User, most: int) -> Any:  # noqa: ANN401 - annotated rows
             urgency=Case(
                 When(ending, then=Value(0)),
                 When(silent, then=Value(1)),
-                When(wrong, then=Value(2)),
+                When(degraded | wrong, then=Value(2)),
                 default=Value(3),
             ),
             ending=Window(Sum(Case(When(ending, then=Value(1)), default=Value(0)))),
             total=Window(Count("pk")),
             silent=Window(Sum(Case(When(silent, then=Value(1)), default=Value(0)))),
+            degraded=Window(Sum(Case(When(degraded, then=Value(1)), default=Value(0)))),
             devices_of_all=Window(Sum(_counted(Device))),
             booked_of_all=Window(Sum(held)),
         )

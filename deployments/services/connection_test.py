@@ -72,7 +72,7 @@ def _planned(host: Host) -> tuple[Step, ...]:
 
 def _walk_all(host: Host) -> Iterator[Passed]:
     yield from walk(host.docker_address, host=host.name, access=access_for(host))
-    with open_host(host) as engine:
+    with open_host(host, insists=True) as engine:
         yield Passed(
             step=Step.API,
             sentence=text(

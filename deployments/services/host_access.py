@@ -22,6 +22,7 @@ from deployments.models.fleet import HostAccess
 from deployments.planning.engine_address import Way
 from deployments.planning.text import text
 from deployments.services.errors import UseCaseError
+from deployments.services.host_calls import bounded_calls
 from deployments.services.hosts import access_owner
 from deployments.services.secrets import unseal
 
@@ -30,18 +31,26 @@ LOOKED_AT_BEFORE = timedelta(days=31)
 
 
 @contextmanager
-def open_host(host: Host, *, timeout_s: int = CALL_TIMEOUT_S) -> Iterator[Engine]:
+def open_host(
+    host: Host, *, timeout_s: int = CALL_TIMEOUT_S, insists: bool = False
+) -> Iterator[Engine]:
     """The engine of a host, for reading and, where nobody else answers there, for changing.
 
+    Who ``insists`` is not refused while calls to the host rest.
+
     Raises:
+        NotTriedError: calls rest after failures, or enough tasks wait for this slow host.
         DockerApiError: the credentials cannot be used, or the engine does not answer.
     """
-    with open_engine(
-        host.docker_address,
-        host=host.name,
-        access=access_for(host),
-        timeout_s=timeout_s,
-    ) as engine:
+    with (
+        bounded_calls(host, insists=insists),
+        open_engine(
+            host.docker_address,
+            host=host.name,
+            access=access_for(host),
+            timeout_s=timeout_s,
+        ) as engine,
+    ):
         yield engine
 
 

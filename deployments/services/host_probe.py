@@ -10,12 +10,12 @@ from django.db.models.functions import Now
 
 from deployments.docker_api.errors import DockerApiError
 from deployments.models import (
+    ANSWERING,
     Device,
     Host,
     HostProbe,
     Platform,
     ProbeSettings,
-    Reachability,
 )
 from deployments.planning.text import NOTHING, Text, said_by, sentences, text
 from deployments.services.device_probe import Found, probe_devices
@@ -35,9 +35,9 @@ def hosts_to_probe() -> list[uuid.UUID]:
         Q(probe__begun_at=None) | Q(probe__begun_at__lt=F("probe__asked_at"))
     )
     lost = Q(probe__begun_at__lt=Now() - LOST_AFTER, probe__ended_at=None)
-    due = Q(
-        cluster__probe_settings__repeats=True, reachability=Reachability.REACHABLE
-    ) & (Q(probe=None) | Q(probe__ended_at__lt=Now() - REPEATED_AFTER))
+    due = Q(cluster__probe_settings__repeats=True, reachability__in=ANSWERING) & (
+        Q(probe=None) | Q(probe__ended_at__lt=Now() - REPEATED_AFTER)
+    )
     rows = Host.objects.exclude(platform=Platform.CPU).filter(asked | lost | due)
     return list(rows.values_list("pk", flat=True).distinct())
 

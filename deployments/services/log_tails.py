@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from deployments.docker_api.client import Engine
 from deployments.docker_api.containers import ContainerFacts, inspect_container
-from deployments.docker_api.errors import DockerApiError
+from deployments.docker_api.errors import DockerApiError, NotTriedError
 from deployments.docker_api.frames import timestamp_ns
 from deployments.docker_api.logs import (
     LogIncrement,
@@ -95,6 +95,8 @@ def fill_host_tails(host_id: uuid.UUID) -> int:
     try:
         with open_host(host) as engine:
             return sum(_fill_or_say_why(engine, tail) for tail in tails)
+    except NotTriedError:
+        return 0
     except DockerApiError as error:
         logger.warning("tails not read", extra={"host": host.name, "code": error.code})
         for tail in tails:

@@ -14,21 +14,35 @@ from deployments.docker_api.errors import DockerApiError
 from deployments.docker_api.images import ImageFacts, list_images
 from deployments.models import Host, Reachability
 from deployments.models.fleet import HostAccess
-from deployments.planning.text import NOTHING, said_by, text
+from deployments.planning.text import (
+    NOTHING,
+    Text,
+    listed,
+    said_by,
+    sentences,
+    text,
+)
+from deployments.selectors.fleet import CLOCK_WARNING_MS
 
 logger = logging.getLogger(__name__)
 
 MOST_IMAGES = 500
+SLOW_MS = 2000
+"""The first answer of an idle engine takes some ten; a degraded host is well again below half of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """One look at a host; ``clock_offset_ms`` is its clock less the panel's."""
+    """One look at a host; ``clock_offset_ms`` is its clock less the panel's.
+
+    ``answer_ms`` is how long its first answer took.
+    """
 
     engine: EngineFacts
     images: tuple[ImageFacts, ...]
     containers: tuple[ListedContainer, ...]
     clock_offset_ms: int | None
+    answer_ms: int = 0
 
 
 def look_at(engine: Engine) -> Observation:
@@ -39,7 +53,8 @@ def look_at(engine: Engine) -> Observation:
     """
     before = timezone.now()
     facts = engine_facts(engine)
-    middle = before + (timezone.now() - before) / 2
+    took = timezone.now() - before
+    middle = before + took / 2
     offset = facts.system_time - middle if facts.system_time is not None else None
     return Observation(
         engine=facts,
@@ -48,6 +63,7 @@ def look_at(engine: Engine) -> Observation:
         clock_offset_ms=None
         if offset is None
         else round(offset.total_seconds() * 1000),
+        answer_ms=round(took.total_seconds() * 1000),
     )
 
 
@@ -59,11 +75,12 @@ def store_observation(host: Host, seen: Observation) -> bool:
     Host.objects.filter(pk=host.pk, docker_engine_id="").update(
         docker_engine_id=seen.engine.engine_id
     )
+    trouble = _degradation(host, seen)
     same = Host.objects.filter(
         pk=host.pk, docker_engine_id=seen.engine.engine_id
     ).update(
-        reachability=Reachability.REACHABLE,
-        reason=NOTHING,
+        reachability=Reachability.DEGRADED if trouble else Reachability.REACHABLE,
+        reason=trouble,
         seen_at=Now(),
         unreachable_since=None,
         docker_version=seen.engine.version[:40],
@@ -88,6 +105,48 @@ def store_observation(host: Host, seen: Observation) -> bool:
         )
     host.refresh_from_db()
     return same == 1
+
+
+def store_faulty(host: Host, error: DockerApiError) -> None:
+    """Keep that the host answers, but with an error instead of what was asked."""
+    Host.objects.filter(pk=host.pk).update(
+        reachability=Reachability.DEGRADED,
+        unreachable_since=None,
+        reason=said_by(error),
+    )
+    host.refresh_from_db()
+
+
+def _degradation(host: Host, seen: Observation) -> Text:
+    """What is wrong with a host that answers; nothing stops for it, and people are told."""
+    slow_already = host.reachability == Reachability.DEGRADED
+    limit_ms = SLOW_MS // 2 if slow_already else SLOW_MS
+    told: list[Text] = []
+    if seen.answer_ms > limit_ms:
+        told.append(
+            text(
+                "It took {ms} ms to answer: it is busy, or the way to it loses packets.",
+                ms=seen.answer_ms,
+            )
+        )
+    offset_ms = seen.clock_offset_ms or 0
+    if abs(offset_ms) > CLOCK_WARNING_MS:
+        told.append(
+            text(
+                "Its clock differs by {ms} ms, so times of samples mislead: start chrony or "
+                "systemd-timesyncd there.",
+                ms=offset_ms,
+            )
+        )
+    ill = host.devices.filter(healthy=False).values_list("number", flat=True)
+    if ill:
+        told.append(
+            text(
+                "Devices {numbers} are not healthy: look at them with the accelerator's own tool.",
+                numbers=listed(map(str, ill)),
+            )
+        )
+    return sentences(*told) if told else NOTHING
 
 
 def store_unreachable(host: Host, error: DockerApiError) -> None:

@@ -15,7 +15,11 @@ from deployments.docker_api.containers import (
     inspect_container,
     list_containers,
 )
-from deployments.docker_api.errors import DockerApiError
+from deployments.docker_api.errors import (
+    DockerApiError,
+    EngineFaultError,
+    NotTriedError,
+)
 from deployments.models import (
     CHANGING_STATES,
     Booking,
@@ -39,8 +43,10 @@ from deployments.services.drift import (
     strangers_among,
 )
 from deployments.services.host_access import note_certificate, open_host
+from deployments.services.host_calls import resting
 from deployments.services.observation import (
     look_at,
+    store_faulty,
     store_observation,
     store_unreachable,
 )
@@ -61,8 +67,8 @@ logger = logging.getLogger(__name__)
 
 
 def hosts_to_observe() -> list[uuid.UUID]:
-    """All hosts, for one task each."""
-    return list(Host.objects.values_list("pk", flat=True))
+    """All hosts that may be called now, for one task each."""
+    return list(Host.objects.exclude(resting()).values_list("pk", flat=True))
 
 
 def hosts_to_watch() -> list[uuid.UUID]:
@@ -88,6 +94,11 @@ def observe_host(host_id: uuid.UUID) -> None:
                 Host.objects.filter(pk=host.pk).update(strangers=strangers)
             for replica in _settled().filter(host=host):
                 _look_at_replica(engine, replica, seen.containers)
+    except NotTriedError:
+        logger.info("host not called", extra={"host": host.name})
+    except EngineFaultError as error:
+        store_faulty(host, error)
+        _lose_sight(host)
     except DockerApiError as error:
         logger.info("host not observed", extra={"host": host.name, "code": error.code})
         store_unreachable(host, error)
@@ -103,6 +114,8 @@ def watch_host(host_id: uuid.UUID) -> None:
             listed = {
                 one.container_id: one for one in list_containers(engine, label=label)
             }
+    except NotTriedError:
+        return
     except DockerApiError:
         observe_host(host_id)
         return

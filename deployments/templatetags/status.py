@@ -108,6 +108,7 @@ STATUSES: Mapping[str, Mapping[str, Status]] = {
         {
             Reachability.UNKNOWN: IDLE,
             Reachability.REACHABLE: GOOD,
+            Reachability.DEGRADED: ATTENTION,
             Reachability.UNREACHABLE: BAD,
             Reachability.DIFFERENT_ENGINE: BAD,
         }

@@ -113,6 +113,29 @@ def test_unhealthy_devices_stand_out(as_alice: Client, host: Host) -> None:
     assert ("alien", "2 unhealthy") in runs(as_alice)
 
 
+def test_a_degraded_host_is_shown_with_the_reason_and_counted(
+    as_alice: Client, host: Host
+) -> None:
+    """It answers, so its devices are as they are; when calls rest, the page says until when."""
+    Host.objects.filter(pk=host.pk).update(
+        reachability=Reachability.DEGRADED,
+        reason="It took 2500 ms to answer.",
+        failed_calls=3,
+        next_try_at=timezone.now() + timedelta(seconds=29.9),
+    )
+    page = text_of(as_alice.get("/fleet/"))
+    assert "1 host is degraded." in page
+    assert "does not answer" not in page
+    shown = text_of(as_alice.get("/fleet/"), ".host")
+    assert "Degraded" in shown
+    assert "It took 2500 ms to answer." in shown
+    own = text_of(as_alice.get(f"/fleet/hosts/{host.pk}/")).replace("\u00a0", " ")
+    assert "It took 2500 ms to answer." in own
+    assert "3 calls failed in a row: next try in" in own
+    table = as_alice.get("/fleet/hosts/", {"state": "degraded"})
+    assert host.name in text_of(table, "tbody")
+
+
 def test_an_unreachable_host_says_since_when_and_why(
     as_alice: Client, host: Host
 ) -> None:

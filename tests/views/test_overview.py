@@ -150,6 +150,24 @@ def test_an_unreachable_host_says_why_beside_its_name(
     assert "1 host does not answer." in text_of(response)
 
 
+def test_a_degraded_host_comes_before_those_that_are_well(
+    as_alice: Client, cluster: Cluster
+) -> None:
+    """It answers, so it is counted by its own word."""
+    release_on(cluster)
+    factories.HostFactory.create(cluster=cluster, name="aaa")
+    factories.HostFactory.create(
+        cluster=cluster, reachability=Reachability.DEGRADED, reason="Its clock is off."
+    )
+    response = as_alice.get("/")
+    first = parsed(response).select_one("section:has(#h-hosts) tbody tr")
+    assert first is not None
+    assert "Degraded" in first.get_text()
+    assert "Its clock is off." in first.get_text()
+    assert "1 host is degraded." in text_of(response)
+    assert "not answer" not in text_of(response)
+
+
 def silent(cluster: Cluster, name: str, minutes: int, **changes: object) -> Release:
     """A deployment that has been live for a day and was last heard of some minutes ago."""
     now = timezone.now()

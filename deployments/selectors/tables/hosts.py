@@ -8,6 +8,7 @@ from django.db.models.functions import Coalesce
 from django.utils.translation import gettext_lazy as _
 
 from deployments.models import (
+    ANSWERING,
     Booking,
     Device,
     Host,
@@ -68,6 +69,7 @@ def _state_choices(user: User) -> Choices:
     return [
         ("", _("All")),
         ("silent", _("Not answering")),
+        ("degraded", _("Degraded")),
         ("free", _("With free devices")),
     ]
 
@@ -75,7 +77,9 @@ def _state_choices(user: User) -> Choices:
 def _state(rows: Rows, value: str, user: User) -> Rows:
     del user
     if value == "silent":
-        return rows.exclude(reachability=Reachability.REACHABLE)
+        return rows.exclude(reachability__in=ANSWERING)
+    if value == "degraded":
+        return rows.filter(reachability=Reachability.DEGRADED)
     if value == "free":
         free = _number_of(_DEVICES) - _number_of(_BOOKED)
         kept: Rows = rows.annotate(free=free).filter(free__gt=0)

@@ -5,7 +5,14 @@ from pathlib import Path
 from django.db import IntegrityError, transaction
 
 from deployments.docker_api.containers import ListedContainer, list_containers
-from deployments.models import Booking, Host, PreflightCheck, ReleaseState, Replica
+from deployments.models import (
+    Booking,
+    Host,
+    PreflightCheck,
+    Reachability,
+    ReleaseState,
+    Replica,
+)
 from deployments.planning.errors import PlanningError
 from deployments.planning.text import Text, said_by, sentences, text
 from deployments.selectors.planning_inputs import host_snapshots
@@ -119,7 +126,11 @@ def prove_hosts(layout: Layout, found: Checklist) -> None:
     for host in layout.hosts:
         if found.failed(PreflightCheck.HOST, host):
             continue
-        with found.checking(PreflightCheck.HOST, host):
+        with found.checking(PreflightCheck.HOST, host) as told:
+            if host.reachability == Reachability.DEGRADED:
+                told.note(
+                    text("{host} is degraded: {why}", host=host.name, why=host.reason)
+                )
             if planned.get(host.name) != digests[host.name]:
                 raise StepFailedError(
                     HOST_CHANGED,

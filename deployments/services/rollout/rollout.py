@@ -153,7 +153,7 @@ class Layout:
         """
         self.keep_alive()
         prove_same_engine(host)
-        with open_host(host) as engine:
+        with open_host(host, insists=True) as engine:
             yield engine
 
 
