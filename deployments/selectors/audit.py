@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.urls import reverse
+from django.utils.translation import gettext
 
 from deployments.models import (
     Alarm,
@@ -36,6 +37,10 @@ PAGES: Mapping[str, tuple[str, Any]] = {
 """Kinds of objects that have a page of their own: its address, and their table."""
 
 
+COMMAND_LINE = "command line"
+WORKER = "worker"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
     """One thing that an act changed; ``None`` where there was, or is, nothing."""
@@ -52,6 +57,7 @@ class EntryPage:
     row: AuditEntry
     action: str
     kind: str
+    origin: str
     object_url: str
     differences: tuple[Difference, ...]
 
@@ -68,6 +74,7 @@ def entry_page(user: User, row: AuditEntry) -> EntryPage:
         row=row,
         action=action_name(row.action),
         kind=kind_name(row.object_kind),
+        origin=origin_name(row.address, row.agent),
         object_url=_page_of(user, row),
         differences=tuple(
             Difference(
@@ -96,6 +103,13 @@ def action_name(action: str) -> str:
 def kind_name(kind: str) -> str:
     """The kind of object in words; one that this panel does not know as it is written."""
     return _label(AuditKind, kind)
+
+
+def origin_name(address: str, agent: str) -> str:
+    """From where somebody acted: an address, or without one the command line or a worker."""
+    if agent == COMMAND_LINE:
+        return gettext("command line")
+    return gettext("worker") if agent == WORKER else address
 
 
 def _label(

@@ -15,6 +15,7 @@ from django.db.models.functions import Now
 
 from deployments.models import AuditAction, AuditEntry, AuditHead, User
 from deployments.planning.canonical import LARGEST_EXACT_INTEGER, Json, digest_of
+from deployments.selectors.audit import COMMAND_LINE, WORKER
 from deployments.selectors.audit_chain import content_of, exported
 from deployments.services.audit_subjects import Subject, subject_of
 
@@ -23,7 +24,6 @@ MIRROR = logging.getLogger("audit")
 MIRROR_OF_COMMANDS = logging.getLogger("audit.commands")
 """To standard error: the standard output of a command is its answer."""
 NOBODY = "nobody"
-COMMAND_LINE = "command line"
 LONGEST_REASON = 4000
 
 
@@ -33,6 +33,11 @@ class Origin:
 
     address: str
     agent: str
+
+
+def by_itself() -> Origin:
+    """The origin of what the panel does by the clock, in the name of whoever asked for it."""
+    return Origin(address="", agent=WORKER)
 
 
 _origin: ContextVar[Callable[[], Origin] | None] = ContextVar(

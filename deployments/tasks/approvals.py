@@ -4,10 +4,12 @@ from celery import shared_task
 from celery.contrib.django.task import DjangoTask
 
 from deployments.services import approvals, self_starts
+from deployments.services.audit import acting_from, by_itself
 
 
 @shared_task(base=DjangoTask, name="deployments.follow_requests")
 def follow_requests() -> None:
     """End what ran out, then start what is due by itself."""
-    approvals.expire_requests()
-    self_starts.start_due()
+    with acting_from(by_itself):
+        approvals.expire_requests()
+        self_starts.start_due()

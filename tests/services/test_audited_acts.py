@@ -64,6 +64,7 @@ from deployments.services.releases import (
 )
 from deployments.services.settings import change_settings
 from deployments.services.team_secrets import remove_secret, store_secret
+from deployments.tasks.approvals import follow_requests
 from deployments.telemetry.accelerators import Accelerator
 from tests.factories import AlarmFactory, DeploymentFactory, member, model_document
 from tests.plan_rows import released, stored, vote
@@ -281,6 +282,17 @@ def test_an_act_leaves_its_entry_and_a_second_click_none(
     everything = str([content_of(entry) for entry in told()])
     assert PASSPHRASE not in everything
     assert "PRIVATE KEY" not in everything
+
+
+def test_what_starts_by_itself_is_told_of_who_asked_and_of_the_worker(
+    team1: Team1,
+) -> None:
+    request = team1.approved()
+    type(request).objects.filter(pk=request.pk).update(starts_itself=True)
+    follow_requests()
+    (entry,) = told()
+    assert (entry.action, entry.actor) == (A.RELEASE_STARTED, request.submitted_by)
+    assert (entry.agent, entry.address) == ("worker", "")
 
 
 def test_entries_say_what_was_before_and_after(team1: Team1, admin: User) -> None:

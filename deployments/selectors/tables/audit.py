@@ -19,7 +19,7 @@ from deployments.models import (
     TeamRole,
     User,
 )
-from deployments.selectors.audit import action_name, kind_name
+from deployments.selectors.audit import action_name, kind_name, origin_name
 from deployments.selectors.ready_rows import Row, asked_by, ready_rows
 from deployments.selectors.tables.addresses import address_of
 from deployments.selectors.tables.choices import Choices
@@ -138,7 +138,7 @@ class AuditTable(Table):
             title=_("Origin"),
             kind=Kind.TEXT,
             sort=("address",),
-            none=_("command line"),
+            none=_("no data"),
         ),
         Column(
             key="team",
@@ -220,7 +220,7 @@ VALUES: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
     "kind": lambda row: kind_name(row["object_kind"]),
     "object": lambda row: row["object_name"],
     "reason": lambda row: row["reason"],
-    "address": lambda row: row["address"],
+    "address": lambda row: origin_name(row["address"], row["agent"]),
     "team": lambda row: row["team_name"],
     "agent": lambda row: row["agent"],
     "number": lambda row: row["sequence"],
