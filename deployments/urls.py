@@ -20,6 +20,7 @@ from deployments.views import (
     emergency_stops,
     engine_upgrade,
     engines,
+    file_log,
     fleet,
     freezes,
     guide,
@@ -210,6 +211,11 @@ urlpatterns: list[URLPattern] = [
         name="deployment-engine",
     ),
     path("deployments/<uuid:pk>/logs/", logs.logs, name="deployment-logs"),
+    path(
+        "deployments/<uuid:pk>/logs/file/",
+        file_log.file_log,
+        name="deployment-log-file",
+    ),
     path("deployments/<uuid:pk>/logs/lines/", logs.lines, name="deployment-logs-lines"),
     path(
         "deployments/<uuid:pk>/logs/download/",

@@ -5,7 +5,7 @@ from factory.declarations import SelfAttribute, Sequence, SubFactory
 from factory.django import DjangoModelFactory
 
 from deployments import models
-from tests.factories import ReplicaFactory
+from tests.factories import DeploymentFactory, ReplicaFactory, UserFactory
 
 
 class CounterCursorFactory(DjangoModelFactory[models.CounterCursor]):
@@ -44,3 +44,26 @@ class ServingDayFactory(ServingMinuteFactory):
 
     class Meta:
         model = models.ServingDay
+
+
+class FileLogFactory(DjangoModelFactory[models.FileLog]):
+    """A deployment whose engines log to a file."""
+
+    class Meta:
+        model = models.FileLog
+
+    deployment = SubFactory(DeploymentFactory)
+    path = "/workspace/logs/decode_rank0.log"
+    set_by = SubFactory(UserFactory)
+
+
+class FileLogCursorFactory(DjangoModelFactory[models.FileLogCursor]):
+    """A run of a container of whose file nothing was read yet."""
+
+    class Meta:
+        model = models.FileLogCursor
+
+    replica = SubFactory(ReplicaFactory)
+    container_id = Sequence(lambda n: f"{n:064x}")
+    run_started_at = "2026-10-26T12:36:16.000000001Z"
+    path = "/workspace/logs/decode_rank0.log"

@@ -15,6 +15,7 @@ from deployments.models.command import Command, CommandKind, CommandState
 from deployments.models.deployment import Deployment, Plan, Revision
 from deployments.models.device_probe import HostProbe, ProbeSettings
 from deployments.models.engine_profile import OwnEngineProfile
+from deployments.models.file_log import FileLog, FileLogCursor
 from deployments.models.fleet import (
     Cluster,
     ANSWERING,
@@ -107,6 +108,8 @@ __all__ = [
     "Drafter",
     "DriftKind",
     "EventKind",
+    "FileLog",
+    "FileLogCursor",
     "FreezeKind",
     "FreezeRepeat",
     "FreezeWindow",

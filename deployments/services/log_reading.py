@@ -7,7 +7,6 @@ run before it, and its end is read once more when a newer run is seen.
 import logging
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
@@ -33,33 +32,17 @@ from deployments.models import (
     ReplicaState,
 )
 from deployments.services.fault_points import fault_point
+from deployments.services.file_logs import read_file_log
 from deployments.services.host_access import open_host
-from deployments.services.log_samples import FoundSample, samples_of
+from deployments.services.log_runs import ROTATED, OvertakenError, Run, sample_row
+from deployments.services.log_samples import samples_of
 from deployments.services.metrics_reading import scrape
 from deployments.services.run_counts import cursor_of, fill_in, locked
-from deployments.telemetry.acceptance_history import Counts
 
 logger = logging.getLogger(__name__)
 
 STREAMS = ("stdout", "stderr")
 MOST_READS = 8
-ROTATED = "rotated"
-
-
-class OvertakenError(Exception):
-    """Another reader moved the cursor meanwhile; what was read here is its business now."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """One run of a replica's container; ``from_ns`` and ``until_ns`` bound it where others touch it."""
-
-    replica: Replica
-    container_id: str
-    started_at: str
-    from_ns: int = 0
-    until_ns: int | None = None
-    ended: bool = False
 
 
 def hosts_to_read() -> list[uuid.UUID]:
@@ -128,7 +111,7 @@ def read_replica(engine: Engine, replica: Replica, facts: ContainerFacts) -> int
                     break
     except OvertakenError:
         logger.info("log cursor overtaken", extra={"container": facts.name})
-    return read
+    return read + read_file_log(engine, replica, facts)
 
 
 def _runs(replica: Replica, facts: ContainerFacts) -> list[Run]:
@@ -223,7 +206,7 @@ def _store(run: Run, rows: Mapping[str, LogCursor], increment: LogIncrement) -> 
             _advance(run, row, stream, increment)
         lost = increment.lost is not None
         fills = fill_in(locked(counts), found, lost=lost) if found or lost else []
-        samples = [_row(run, sample, fill) for sample, fill in fills]
+        samples = [sample_row(run, sample, fill) for sample, fill in fills]
         AcceptanceSample.objects.bulk_create(
             samples, batch_size=500, ignore_conflicts=True
         )
@@ -236,25 +219,6 @@ def _store(run: Run, rows: Mapping[str, LogCursor], increment: LogIncrement) -> 
             )
         fault_point("after:SAMPLES")
     return len(samples)
-
-
-def _row(run: Run, sample: FoundSample, fill: Counts) -> AcceptanceSample:
-    return AcceptanceSample(
-        deployment=run.replica.release.deployment,
-        replica=run.replica,
-        container_id=run.container_id,
-        run_started_at=run.started_at,
-        stream=sample.line.stream,
-        timestamp_ns=sample.line.ts_ns,
-        sequence=sample.line.sequence,
-        engine_index=sample.engine_index,
-        accepted=fill.accepted,
-        drafted=fill.drafted,
-        num_drafts=fill.num_drafts,
-        per_position=list(fill.per_position),
-        num_speculative_tokens=sample.record.num_speculative_tokens,
-        window_s=sample.record.window_s,
-    )
 
 
 def _advance(run: Run, row: LogCursor, stream: str, increment: LogIncrement) -> None:

@@ -13,6 +13,8 @@ from deployments.telemetry.logs.lines import parse_line
 _ENGINE = re.compile(r"Engine (?P<index>\d{1,6}): ")
 _ENGINE_WORD = "Engine "
 _METRICS = ("SpecDecoding metrics:", "Speculative metrics:", " / drafted ")
+MARKS = (*_METRICS, _ENGINE_WORD)
+"""What the lines hold that are looked at; nothing but ASCII."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ def samples_of(increment: LogIncrement) -> Iterator[FoundSample]:
     for line in increment.before:
         if _ENGINE_WORD in line.text:
             _note_engine(engines, parse_line(line.text))
-    for line in lines_holding(increment.lines, (*_METRICS, _ENGINE_WORD)):
+    for line in lines_holding(increment.lines, MARKS):
         if any(mark in line.text for mark in _METRICS):
             message = parse_line(line.text)
             found = _sample(line, message, engines.get(_process(message)))

@@ -81,6 +81,7 @@ MANIFEST: Mapping[str, Permission] = {
     "deployment-change": _read,
     "deployment-advice": _read,
     "deployment-logs": _read,
+    "deployment-log-file": Permission(methods=BOTH, role=TeamRole.OPERATOR),
     "deployment-logs-lines": _read,
     "deployment-logs-download": _read,
     "deployment-logs-tail": _look_on,
