@@ -31,12 +31,13 @@ def test_the_zone_is_how_far_the_last_stamp_is_ahead(
 
 
 def test_lines_have_their_own_time_in_utc() -> None:
-    stamps = [None, "11-30 01:36:50", None, "11-30 01:37:00", "11-30 01:36:59"]
+    stamps = ["11-30 01:36:50", None, "11-30 01:37:00", "11-30 01:36:59"]
     found = moments_of(stamps, ns("2026-11-29T17:37:04"), 8 * 3600)
-    assert found[1:] == [
-        ns("2026-11-29T17:36:50") if place < 2 else ns("2026-11-29T17:37:00")
-        for place in range(4)
-    ] or found == sorted(found)
+    first, last = ns("2026-11-29T17:36:50"), ns("2026-11-29T17:37:00")
+    assert found == [first, first, last, last]
+    assert moments_of([None], ns("2026-11-29T17:37:04"), 0) == [
+        ns("2026-11-29T17:37:04")
+    ]
 
 
 def test_no_line_is_later_than_its_file_or_earlier_than_the_one_before() -> None:
