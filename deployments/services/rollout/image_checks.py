@@ -26,6 +26,7 @@ from deployments.planning.platforms.drivers import (
     HostDriver,
     ImageStack,
     judge_driver,
+    leaves_full_graphs,
 )
 from deployments.planning.text import NOTHING, Text, said_by, sentences, text
 from deployments.selectors.engine_profiles import known_profile
@@ -178,7 +179,7 @@ def _compare_driver(
             engine=plan.engine,
             engine_version=plan.engine_version,
             environment=environment,
-            full_graphs=_leaves_full_graphs(first.container.command),
+            full_graphs=leaves_full_graphs(first.container.command),
         ),
     )
     if verdict is None:
@@ -195,12 +196,6 @@ def _compare_driver(
     else:
         told.sentence = verdict.sentence
     yield sentences(verdict.sentence, verdict.fix) if verdict.fix else verdict.sentence
-
-
-def _leaves_full_graphs(command: Sequence[str]) -> bool:
-    words = " ".join(command)
-    chosen = "cudagraph_mode" in words and '"FULL' not in words
-    return "--enforce-eager" not in command and not chosen
 
 
 def _read_commands(
