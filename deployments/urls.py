@@ -279,6 +279,11 @@ urlpatterns: list[URLPattern] = [
     path("releases/<uuid:pk>/", releases.release, name="release"),
     path("releases/<uuid:pk>/progress/", releases.progress, name="release-progress"),
     path("releases/<uuid:pk>/tail/", logs.release_tail, name="release-tail"),
+    path(
+        "releases/<uuid:pk>/acknowledge/",
+        releases.acknowledge,
+        name="release-acknowledge",
+    ),
     path("releases/<uuid:pk>/cancel/", releases.cancel, name="release-cancel"),
     path(
         "deployments/<uuid:pk>/emergency-stop/",

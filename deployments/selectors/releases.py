@@ -38,6 +38,7 @@ from deployments.selectors.methods import same_method
 from deployments.selectors.phases import Phase, phases
 from deployments.selectors.plans import stored_plan
 from deployments.selectors.preflight import MAY_ASK
+from deployments.selectors.restart_notes import tells_restart
 from deployments.selectors.texts import listed
 from deployments.telemetry.logs.visible import visible_text
 
@@ -190,6 +191,7 @@ class ReleaseActions:
     cancel: bool
     stop: bool
     remove: bool
+    acknowledge: bool = False
     at_once: bool = False
     repeats: Repeats = NOTHING_AGAIN
 
@@ -334,6 +336,7 @@ def _actions(progress: ReleaseProgress, roles: frozenset[TeamRole]) -> ReleaseAc
         remove=resting
         and release.state in REMOVABLE
         and (_has_container(progress) or _holds_something(release)),
+        acknowledge=may and tells_restart(release.warning),
         at_once=bool(roles & MAY_STOP)
         and may_run((release,), [line.row for line in progress.replicas]),
         repeats=repeats_of(

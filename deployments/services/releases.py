@@ -225,7 +225,7 @@ def _book(replicas: list[tuple[Replica, PlannedReplica]]) -> None:
         if held is None:
             _book_one(replica, kind, number)
         elif held.replica.release.deployment_id != replica.release.deployment_id:
-            raise _held(replica, kind, number, held.replica.release.deployment.name)
+            raise _held(replica, kind, number, held.replica.release)
 
 
 def _book_one(replica: Replica, kind: str, number: int) -> None:
@@ -233,20 +233,39 @@ def _book_one(replica: Replica, kind: str, number: int) -> None:
         with transaction.atomic():
             Booking.objects.create(host=replica.host, replica=replica, **{kind: number})
     except IntegrityError as error:
-        raise _held(replica, kind, number, _("another deployment")) from error
+        held = Booking.objects.filter(
+            host=replica.host, released_at=None, **{kind: number}
+        ).select_related("replica__release__deployment")
+        first = held.first()
+        raise _held(
+            replica, kind, number, first.replica.release if first else None
+        ) from error
 
 
-def _held(replica: Replica, kind: str, number: int, holder: str) -> ConflictError:
-    return ConflictError(
-        _(
-            "%(kind)s %(number)s of %(host)s is held by %(holder)s. "
-            "Stop that deployment, or plan again for other hosts."
+def _held(
+    replica: Replica, kind: str, number: int, holder: Release | None
+) -> ConflictError:
+    """What the start waits for, and how that ends."""
+    said = _(
+        "%(kind)s %(number)s of %(host)s is held by %(holder)s. "
+        "Stop that deployment, or plan again for other hosts."
+    )
+    if holder is None:
+        said = _(
+            "%(kind)s %(number)s of %(host)s was taken at this moment. Look again, then deploy."
         )
+    elif holder.state in CHANGING_STATES:
+        said = _(
+            "%(kind)s %(number)s of %(host)s is held by %(holder)s, which is being changed now. "
+            "Wait until that ends and frees it, stop that deployment, or plan again for other hosts."
+        )
+    return ConflictError(
+        said
         % {
             "kind": _("Device") if kind == "device" else _("Port"),
             "number": number,
             "host": replica.host.name,
-            "holder": holder,
+            "holder": holder or "",
         }
     )
 

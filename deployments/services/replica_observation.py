@@ -50,6 +50,7 @@ from deployments.services.observation import (
     store_observation,
     store_unreachable,
 )
+from deployments.services.restart_notes import note_restart
 from deployments.services.rollout.failures import exit_failure
 from deployments.services.rollout.journal import note
 from deployments.services.rollout.outcomes import StepFailedError
@@ -300,15 +301,6 @@ def _recover(release: Release) -> None:
 
 
 def _warn(replica: Replica, facts: ContainerFacts, started_before: str) -> None:
-    """Say that somebody restarted it outside the panel; never fight with them."""
-    if started_before in {"", facts.started_at}:
-        return
-    message = text(
-        "{name} on {host} was restarted outside the panel.",
-        name=replica.container_name,
-        host=replica.host.name,
-    )
-    if message not in replica.release.warning:
-        warnings = sentences(replica.release.warning, message)
-        Release.objects.filter(pk=replica.release_id).update(warning=warnings)
-        note(replica.release, OBSERVED, message, {"state": facts.state})
+    """Say that somebody restarted it outside the panel."""
+    if started_before not in {"", facts.started_at}:
+        note_restart(replica, facts.state)

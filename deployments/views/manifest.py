@@ -102,6 +102,7 @@ MANIFEST: Mapping[str, Permission] = {
     "release-progress": _read,
     "release-tail": _look_on,
     "release-cancel": _operate,
+    "release-acknowledge": _operate,
     "release-again": _operate,
     "release-stop": _operate,
     "release-remove": _operate,

@@ -28,6 +28,7 @@ from deployments.services.releases import (
     remove_release,
     stop_release,
 )
+from deployments.services.restart_notes import acknowledge_restarts
 from deployments.views.answers import refusal_status
 from deployments.views.people import PanelRequest, person, refuse_without_role
 from deployments.views.plan_again import plan_again_address
@@ -67,6 +68,18 @@ def cancel(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     except UseCaseError as error:
         return _refused(request, pk, error)
     messages.success(request, _("The release is being cancelled and cleaned up."))
+    return redirect("release", pk=pk)
+
+
+@require_POST
+def acknowledge(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """Say that somebody knows of restarts outside the panel."""
+    row = _find(request, pk)
+    try:
+        acknowledge_restarts(person(request), row)
+    except UseCaseError as error:
+        return _refused(request, pk, error)
+    messages.success(request, _("The others see in the journal that you know of it."))
     return redirect("release", pk=pk)
 
 

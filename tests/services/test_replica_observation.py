@@ -15,8 +15,11 @@ from deployments.models import (
     ReleaseState,
     ReplicaState,
 )
+from deployments.planning.text import sentences, text
+from deployments.services.errors import ConflictError, NotAllowedError
 from deployments.services.releases import stop_release
 from deployments.services.replica_observation import hosts_to_observe, observe_host
+from deployments.services.restart_notes import acknowledge_restarts
 from tests.docker_api.conftest import wait_stopped
 from tests.services.rollout.conftest import (
     one_act_per_slice,
@@ -95,6 +98,32 @@ def test_a_restart_outside_is_a_warning(world: World) -> None:
         assert release.state == ReleaseState.LIVE
         assert "restarted outside" in release.warning
     assert not only_replica(release).drift
+    Release.objects.filter(pk=release.pk).update(
+        warning=sentences(text("It drafts nothing."), release.warning)
+    )
+    again = world.deploy(world.plan(number=2))
+    assert again.state == ReleaseState.LIVE
+    release.refresh_from_db()
+    assert (release.warning, again.warning) == ("It drafts nothing.", "")
+
+
+def test_an_operator_knows_of_a_restart_and_the_journal_keeps_it(
+    world: World,
+) -> None:
+    release = world.deploy(world.plan())
+    container_id = stop_outside(world, release)
+    with world.engine() as engine:
+        start_container(engine, container_id)
+    release = observed(world, release)
+    with pytest.raises(NotAllowedError):
+        acknowledge_restarts(world.bob, release)
+    acknowledge_restarts(world.alice, release)
+    assert observed(world, release).warning == ""
+    told = [str(one.message) for one in release.events.filter(step="OBSERVED")]
+    assert told[-1] == f"{world.alice} knows of the restarts."
+    assert any("restarted outside" in one for one in told)
+    with pytest.raises(ConflictError):
+        acknowledge_restarts(world.alice, release)
 
 
 def test_a_stopped_release_started_outside_is_said_and_left_alone(

@@ -15,6 +15,8 @@ from deployments.models import (
     ReleaseState,
     User,
 )
+from deployments.planning.text import sentences, text
+from deployments.selectors.restart_notes import restart_note
 from tests.factories import BookingFactory, CommandFactory, DeploymentFactory
 from tests.plan_rows import released, stored
 from tests.plan_values import plan_value
@@ -177,3 +179,29 @@ def test_every_act_is_a_real_form_with_a_token(
     strict.force_login(User.objects.get(username="alice"))
     sent = {"key": str(uuid.uuid4())}
     assert strict.post(act_on(release, "stop"), sent).status_code == 403
+
+
+def test_a_restart_outside_is_acknowledged_and_what_else_is_said_stays(
+    as_alice: Client, as_bob: Client, release: Release
+) -> None:
+    release.warning = sentences(
+        text("It drafts nothing."), restart_note("chat-r1", "gpu-1")
+    )
+    release.save()
+    address = act_on(release, "acknowledge")
+    assert (
+        parsed(as_bob.get(f"/releases/{release.pk}/")).select_one(
+            f"form[action='{address}']"
+        )
+        is None
+    )
+    assert as_bob.post(address).status_code == 403
+    assert parsed(as_alice.get(f"/releases/{release.pk}/")).select_one(
+        f"form[action='{address}']"
+    )
+    assert as_alice.post(address).status_code == 302
+    release.refresh_from_db()
+    assert release.warning == "It drafts nothing."
+    page = as_alice.get(f"/releases/{release.pk}/").content.decode()
+    assert "alice knows of the restarts." in page
+    assert as_alice.post(address).status_code == 409

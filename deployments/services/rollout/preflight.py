@@ -260,7 +260,7 @@ def _already_held(layout: Layout, row: Replica, column: str, number: int) -> boo
         return False
     mine = {layout.release.pk, layout.old.pk if layout.old else None}
     if held.replica.release_id not in mine:
-        raise _held_by(row, column, number, held.replica.release.deployment.name)
+        raise _held_by(row, column, number, str(held.replica.release))
     if held.replica.release_id != layout.release.pk and not layout.removes_first:
         raise _held_by(row, column, number, str(layout.old))
     return True
@@ -279,7 +279,9 @@ def _held_by(
             host=row.host.name,
             holder=holder,
         ),
-        text("Stop that deployment, or plan again for other devices and ports."),
+        text(
+            "Wait until that ends, stop that deployment, or plan again for other devices and ports."
+        ),
     )
 
 

@@ -12,6 +12,7 @@ from deployments.docker_api.errors import DockerApiError
 from deployments.models import Booking, EventKind, Release, ReleaseState, Replica
 from deployments.planning.text import Text, said_by, sentences, text
 from deployments.services.log_reading import read_replica
+from deployments.services.restart_notes import close_restart_notes
 from deployments.services.rollout.journal import Act, Step
 from deployments.services.rollout.outcomes import Done, Wait
 from deployments.services.rollout.rollout import (
@@ -60,6 +61,8 @@ def _leave_live(rollout: Rollout) -> None:
     Release.objects.filter(
         pk__in=[rollout.release.replaces_id], state=ReleaseState.LIVE
     ).update(state=ReleaseState.STOPPED, state_since=Now(), ended_at=Now())
+    if rollout.old is not None:
+        close_restart_notes(rollout.old)
 
 
 def _hand_over(rollout: Rollout, old: Member) -> None:

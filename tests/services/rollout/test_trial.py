@@ -144,7 +144,7 @@ def test_every_trouble_is_told_at_once_and_nothing_is_changed(
     run_preflight(row.pk)
     found = listed(row)
     assert found[PreflightCheck.APPROVAL][0] == PreflightState.NOTED
-    held_by = holder.replica.release.deployment.name
+    held_by = str(holder.replica.release)
     assert found[PreflightCheck.DEVICES] == (
         PreflightState.FAILED,
         f"device 0 of here is held by {held_by}.",
