@@ -3,6 +3,8 @@
 The engine's stamps have one length, so their order as bytes is their order in time.
 """
 
+import re
+import struct
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +25,12 @@ LEAST_BYTES = STAMP_BYTES + len(" \n")
 PIECE_BYTES = 16 * 1024
 """A payload of this length may be a piece of a longer line."""
 _Z, _SPACE, _NEWLINE = b"Z \n"
+_FRAME = re.compile(
+    rb"([\x01\x02])\0\0\0(.{4})([0-9T:.-]{%d}Z) ([^\n]*)\n" % (STAMP_BYTES - 1),
+    re.DOTALL,
+)
+_AROUND = HEADER.size + LEAST_BYTES
+"""What a frame has besides its words."""
 
 
 @dataclass(slots=True)
@@ -88,11 +96,17 @@ def read_rows(answer: BinaryIO, most_bytes: int) -> LogRows | Again:
     """The lines of an answer up to ``most_bytes`` of them, or the answer if a frame is none."""
     rows, pieces, rest, size = LogRows(), [], b"", 0
     kinds, stamps, words = rows.kinds, rows.stamps, rows.words
-    unpack = HEADER.unpack_from
+    unpack, before = HEADER.unpack_from, 0
     while piece := answer.read(READ_BYTES):
         pieces.append(piece)
         block = rest + piece
-        place, last = 0, len(block) - HEADER.size
+        place, last = (
+            _taken_at_once(rows, block, most_bytes - size),
+            len(block) - HEADER.size,
+        )
+        if place:
+            size += place - _AROUND * (len(words) - before)
+            before = len(words)
         while place <= last:
             kind, length = unpack(block, place)
             start = place + HEADER.size
@@ -116,8 +130,31 @@ def read_rows(answer: BinaryIO, most_bytes: int) -> LogRows | Again:
             if size > most_bytes:
                 rows.cut = True
                 return rows if _are_stamps(stamps) else Again(pieces, answer)
-        rest = block[place:]
+        before, rest = len(words), block[place:]
     return rows if _are_stamps(stamps) else Again(pieces, answer)
+
+
+def _taken_at_once(rows: LogRows, block: bytes, most_bytes: int) -> int:
+    """Take the frames of a block without looking at each; returns up to where, 0 if that cannot be.
+
+    A pattern cannot count, so the lengths that the frames say are compared afterwards.
+    """
+    if len(block) > most_bytes:
+        return 0
+    parts = _FRAME.split(block)
+    # What lies before, between and, at last, behind the frames; nothing may lie between.
+    kinds, lengths, stamps, words = (parts[place::5] for place in range(1, 5))
+    if not words or any(parts[:-1:5]):
+        return 0
+    sizes = list(map(len, words))
+    said = struct.unpack(f">{len(sizes)}L", b"".join(lengths))
+    right = [size + LEAST_BYTES for size in sizes]
+    if max(said) >= PIECE_BYTES or list(said) != right:
+        return 0
+    rows.kinds += b"".join(kinds)
+    rows.stamps += stamps
+    rows.words += words
+    return sum(sizes) + _AROUND * len(sizes)
 
 
 def stamp_of(ts_ns: int) -> bytes:

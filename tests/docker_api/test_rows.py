@@ -146,3 +146,21 @@ def test_a_frame_that_is_cut_off_is_no_line() -> None:
 def test_stamps_are_those_of_the_engine() -> None:
     assert stamp_of(FIRST_NS + 7) == b"2026-11-27T12:00:00.000000007Z"
     assert timestamp_ns(stamp_of(FIRST_NS + 7).decode()) == FIRST_NS + 7
+
+
+@pytest.mark.parametrize("kind", [0, 3])
+@pytest.mark.parametrize("place", [0, 1, 2, 3])
+def test_a_frame_of_another_kind_among_alike_ones_is_not_passed_over(
+    kind: int, place: int
+) -> None:
+    frames = [frame(1, FIRST_NS + number, b"alike\n") for number in range(4)]
+    frames[place] = bytes([kind]) + frames[place][1:]
+    assert isinstance(read_rows(io.BytesIO(b"".join(frames)), 1 << 30), Again)
+
+
+@pytest.mark.parametrize("said", [36, 38])
+def test_a_length_that_is_not_its_lines_is_not_believed(said: int) -> None:
+    one = frame(1, FIRST_NS, b"alike\n")
+    wrong = one[:4] + struct.pack(">L", said) + one[8:]
+    assert len(one) == 8 + 37
+    assert isinstance(read_rows(io.BytesIO(one + wrong + one), 1 << 30), Again)
