@@ -10,6 +10,7 @@ from deployments.views import (
     audit,
     before_after,
     benchmarks,
+    break_glass,
     calculator,
     catalog,
     catalog_entries,
@@ -245,6 +246,12 @@ urlpatterns: list[URLPattern] = [
         name="approval-list-withdraw",
     ),
     path("approvals/<uuid:pk>/", approvals.approval, name="approval"),
+    path(
+        "approvals/<uuid:pk>/break-glass/",
+        break_glass.start_now,
+        name="approval-break-glass",
+    ),
+    path("approvals/<uuid:pk>/review/", break_glass.review, name="approval-review"),
     path("approvals/<uuid:pk>/start/", approvals.approval_start, name="approval-start"),
     path(
         "approvals/<uuid:pk>/decide/", approvals.approval_decide, name="approval-decide"

@@ -7,7 +7,12 @@ from factory.declarations import LazyFunction, SelfAttribute, Sequence, SubFacto
 from factory.django import DjangoModelFactory
 
 from deployments import models
-from tests.factories import ClusterFactory, TeamFactory, UserFactory
+from tests.factories import (
+    ClusterFactory,
+    ReleaseFactory,
+    TeamFactory,
+    UserFactory,
+)
 
 
 class OwnEngineProfileFactory(DjangoModelFactory[models.OwnEngineProfile]):
@@ -62,3 +67,17 @@ class FreezeWindowFactory(DjangoModelFactory[models.FreezeWindow]):
     minutes = 24 * 60
     repeat = models.FreezeRepeat.ONCE
     created_by = SubFactory(UserFactory)
+
+
+class BreakGlassFactory(DjangoModelFactory[models.BreakGlass]):
+    """A release that somebody started without approval, not reviewed."""
+
+    class Meta:
+        model = models.BreakGlass
+
+    release = SubFactory(ReleaseFactory)
+    request = SelfAttribute("release.request")
+    used_by = SubFactory(UserFactory)
+    reason = "Nothing answers."
+    incident = Sequence(lambda n: f"INC-{n}")
+    state_before = "open"

@@ -10,6 +10,7 @@ from deployments.models.approval import (
 )
 from deployments.models.audit import AuditAction, AuditEntry, AuditHead, AuditKind
 from deployments.models.benchmark import MOST_KEPT_RUNS, BenchmarkResult
+from deployments.models.break_glass import BreakGlass
 from deployments.models.catalog import Checkpoint, Drafter, TargetModel
 from deployments.models.command import Command, CommandKind, CommandState
 from deployments.models.deployment import Deployment, Plan, Revision
@@ -17,8 +18,8 @@ from deployments.models.device_probe import HostProbe, ProbeSettings
 from deployments.models.engine_profile import OwnEngineProfile
 from deployments.models.file_log import FileLog, FileLogCursor
 from deployments.models.fleet import (
-    Cluster,
     ANSWERING,
+    Cluster,
     Device,
     Host,
     HostAccess,
@@ -26,8 +27,8 @@ from deployments.models.fleet import (
     Reachability,
 )
 from deployments.models.freeze import FreezeKind, FreezeRepeat, FreezeWindow
-from deployments.models.logs import MOST_TAIL_LINES, LogRequest, LogRun, LogTail
 from deployments.models.host_slot import HostSlot
+from deployments.models.logs import MOST_TAIL_LINES, LogRequest, LogRun, LogTail
 from deployments.models.metrics import (
     CounterCursor,
     Serving,
@@ -73,8 +74,8 @@ from deployments.models.telemetry import AcceptanceSample, LogCursor, LogGap
 from deployments.models.user import Density, Theme, User
 
 __all__ = [
-    "CHANGING_STATES",
     "ANSWERING",
+    "CHANGING_STATES",
     "DAY_S",
     "FINAL_STATES",
     "HOUR_S",
@@ -94,6 +95,7 @@ __all__ = [
     "AuditKind",
     "BenchmarkResult",
     "Booking",
+    "BreakGlass",
     "Checkpoint",
     "Cluster",
     "Command",
@@ -116,13 +118,13 @@ __all__ = [
     "Host",
     "HostAccess",
     "HostProbe",
+    "HostSlot",
     "HourRollup",
     "LogCursor",
     "LogGap",
     "LogRequest",
     "LogRun",
     "LogTail",
-    "HostSlot",
     "Membership",
     "MinuteRollup",
     "ModelDirectory",
@@ -132,12 +134,12 @@ __all__ = [
     "Plan",
     "Platform",
     "PolicyVersion",
-    "ProbeSettings",
-    "Reachability",
-    "Release",
     "Preflight",
     "PreflightCheck",
     "PreflightState",
+    "ProbeSettings",
+    "Reachability",
+    "Release",
     "ReleaseEvent",
     "ReleaseState",
     "Replica",

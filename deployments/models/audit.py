@@ -36,6 +36,8 @@ class AuditAction(models.TextChoices):
     REQUEST_APPROVED = "request.approved", _("Approved")
     REQUEST_REJECTED = "request.rejected", _("Rejected")
     REQUEST_WITHDRAWN = "request.withdrawn", _("Withdrew the request")
+    GLASS_BROKEN = "release.without_approval", _("Started without approval")
+    GLASS_REVIEWED = "release.reviewed", _("Reviewed a start without approval")
     START_PLANNED = "request.start_planned", _("Said when it may start")
     RELEASE_STARTED = "release.started", _("Started a release")
     RELEASE_RESTORED = "release.restored", _("Restored an earlier release")

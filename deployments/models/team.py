@@ -14,6 +14,7 @@ class TeamRole(models.TextChoices):
     OPERATOR = "operator", _("Operator")
     APPROVER = "approver", _("Approver")
     ADMIN = "admin", _("Team admin")
+    BREAK_GLASS = "break_glass", _("Break glass")
 
 
 class Team(Row):

@@ -13,6 +13,7 @@ from django.utils.translation import ngettext
 from deployments.models import (
     Approval,
     ApprovalRequest,
+    BreakGlass,
     Decision,
     Release,
     ReleaseState,
@@ -26,6 +27,7 @@ from deployments.planning.freezing import Freeze
 from deployments.planning.launch.files import launch_files
 from deployments.planning.plan import Plan
 from deployments.selectors.access import roles_in
+from deployments.selectors.break_glass import MAY_REVIEW
 from deployments.selectors.changes import (
     Setting,
     TextChange,
@@ -61,6 +63,7 @@ class RequestActions:
     withdraw: bool
     plan: bool
     check: bool
+    break_glass: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +73,7 @@ class RequestPage:
     ``plan`` is ``None`` when the stored plan cannot be trusted; ``broken`` then says why.
     ``against`` is the release that the plan is compared with: the live one, or the one that it
     replaced. ``freeze`` is what forbids to start it now, ``early`` the moment
-    that has to come first.
+    that has to come first, ``glass`` that it was started without approval.
     """
 
     row: ApprovalRequest
@@ -91,6 +94,8 @@ class RequestPage:
     times: StartTimes
     early: datetime | None
     may_plan_start: bool
+    glass: BreakGlass | None
+    may_review: bool
 
     @property
     def sentence(self) -> str:
@@ -191,6 +196,7 @@ def request_page(user: User, row: ApprovalRequest) -> RequestPage:
     operates = TeamRole.OPERATOR in roles
     superseded = state == RequestState.SUPERSEDED
     freeze = _freeze(row) if state in LIVE_STATES else None
+    glass = _glass(row) if state not in LIVE_STATES else None
     rules = current_rules(row.plan.revision.deployment.cluster)
     times = start_times(row, rules.wait_minutes)
     early = times.early(timezone.now()) if state in LIVE_STATES else None
@@ -224,17 +230,29 @@ def request_page(user: User, row: ApprovalRequest) -> RequestPage:
             withdraw=operates and state in LIVE_STATES,
             plan=operates,
             check=bool(MAY_ASK & roles),
+            break_glass=TeamRole.BREAK_GLASS in roles
+            and state in LIVE_STATES
+            and plan is not None,
         ),
         why_not=said,
         approvers=_yet_to_vote(approvers, votes),
         freeze=freeze,
         times=times,
+        glass=glass,
+        may_review=glass is not None
+        and glass.used_by_id != user.pk
+        and bool(MAY_REVIEW & roles),
         early=early,
         may_plan_start=is_open
         and operates
         and not votes
         and user.pk == row.submitted_by_id,
     )
+
+
+def _glass(row: ApprovalRequest) -> BreakGlass | None:
+    uses = BreakGlass.objects.filter(request=row)
+    return uses.select_related("used_by", "reviewed_by").first()
 
 
 def _freeze(row: ApprovalRequest) -> Freeze | None:

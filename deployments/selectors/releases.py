@@ -216,6 +216,7 @@ def releases_for(user: User) -> ScopedQuerySet[Release]:
         "plan__revision__deployment__cluster__team",
         "request__preflight",
         "started_by",
+        "broken_glass",
         "replaces__plan__revision",
     )
 

@@ -23,6 +23,7 @@ from deployments.services.errors import ConflictError
 
 ADMIN_NAME = "admin"
 PASSWORD_BYTES = 15
+EVERYDAY_ROLES = tuple(role for role in TeamRole if role != TeamRole.BREAK_GLASS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +39,8 @@ def bootstrap() -> Bootstrap:
 
     In the lab the cluster asks for no other approver: one person tries the panel on one machine.
     Anywhere else it does.
-    The person holds every role, each granted on its own.
+    The person holds every role, each granted on its own, but “Break glass”: that is given to a
+    person on purpose.
     """
     with transaction.atomic():
         team, _new = Team.objects.get_or_create(
@@ -57,7 +59,7 @@ def bootstrap() -> Bootstrap:
         password = secrets.token_urlsafe(PASSWORD_BYTES)
         user = User.objects.create_superuser(ADMIN_NAME, None, password)
         record(AuditAction.PERSON_ADDED, None, user, after={"platform_admin": True})
-        add_member(team, user, *TeamRole)
+        add_member(team, user, *EVERYDAY_ROLES)
     return Bootstrap(user_name=ADMIN_NAME, password=password)
 
 

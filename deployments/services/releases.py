@@ -69,13 +69,25 @@ def start_release(
         check_start_time(request)
         if not claimed:
             raise ConflictError(_("This request is no longer approved."))
-        plan = stored_plan(request.plan)
-        deployment = request.plan.revision.deployment
-        release = _create_release(user, request, deployment)
-        _book(_create_replicas(release, plan))
-        add_command(release, CommandKind.DEPLOY, user, idempotency_key)
+        release = begin_release(user, request, idempotency_key)
         told = {"digest": request.digest}
         record(AuditAction.RELEASE_STARTED, user, release, after=told)
+    return release
+
+
+def begin_release(
+    user: User, request: ApprovalRequest, idempotency_key: str
+) -> Release:
+    """Make the rows, bookings and command of a release; the caller has proved that it may.
+
+    Raises:
+        PlanningError: the stored plan does not match its digest.
+        ConflictError: the deployment is being changed, or a device or port is held by another.
+    """
+    plan = stored_plan(request.plan)
+    release = _create_release(user, request, request.plan.revision.deployment)
+    _book(_create_replicas(release, plan))
+    add_command(release, CommandKind.DEPLOY, user, idempotency_key)
     return release
 
 

@@ -95,6 +95,9 @@ MANIFEST: Mapping[str, Permission] = {
     "approval-preflight": Permission(methods=BOTH),
     "approval-release": _operate,
     "approval-start": _operate,
+    "approval-break-glass": Permission(methods=BOTH, role=TeamRole.BREAK_GLASS),
+    # Approvers and admins may, but for whoever started it: the service asks.
+    "approval-review": Permission(methods=CHANGE),
     "stored-plan-files": _read,
     "release-list": _read,
     "release-list-file": _read,

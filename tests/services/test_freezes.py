@@ -2,6 +2,8 @@
 
 import uuid
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from django.utils import timezone
@@ -27,6 +29,9 @@ from deployments.services.freezes import (
 )
 from deployments.services.releases import release_again, start_release, stop_release
 from deployments.services.rollout.executor import run_command
+from deployments.services.rollout.outcomes import StepFailedError
+from deployments.services.rollout.permission import prove_approval, prove_moment
+from deployments.services.rollout.rollout import Rollout
 from tests.factories import ClusterFactory, member
 from tests.services.conftest import Team1
 from tests.services.test_releases import in_state
@@ -119,6 +124,18 @@ def test_what_began_outside_a_freeze_is_proved_again_under_the_claim(
     assert (release.state, release.cause_code) == (ReleaseState.BLOCKED, "frozen")
     assert "Release it again when its time has come" in release.next_action
     assert not release.replicas.exclude(container_id="").exists()
+
+
+def test_what_has_begun_is_finished_whatever_freeze_begins(
+    team1: Team1, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release = start_release(team1.alice, team1.approved(), key())
+    closed(team1)
+    rollout = SimpleNamespace(release=release)
+    # Creating and starting ask for the approval only; beginning asks for the moment as well.
+    prove_approval(cast("Rollout", rollout))
+    with pytest.raises(StepFailedError, match="Nothing new may start"):
+        prove_moment(cast("Rollout", rollout))
 
 
 def test_ending_a_freeze_opens_nothing_for_what_was_asked_before(team1: Team1) -> None:

@@ -83,4 +83,4 @@ def test_list_takes_few_queries(
 ) -> None:
     for place in range(number):
         request_of(cluster, alice, f"deployment-{place}")
-    assert queries_for(as_bob, "/approvals/") <= 8
+    assert queries_for(as_bob, "/approvals/") <= 9

@@ -17,7 +17,8 @@ from deployments.planning.text import text
 from deployments.services.rollout.journal import Act
 from deployments.services.rollout.keys import secrets_of
 from deployments.services.rollout.outcomes import Done, StepFailedError
-from deployments.services.rollout.preflight import name_taken, prove_approval
+from deployments.services.rollout.permission import prove_approval
+from deployments.services.rollout.preflight import name_taken
 from deployments.services.rollout.rollout import (
     Member,
     Rollout,

@@ -13,16 +13,14 @@ from deployments.models import (
     ReleaseState,
     Replica,
 )
-from deployments.planning.errors import PlanningError
-from deployments.planning.text import Text, said_by, sentences, text
+from deployments.planning.text import Text, sentences, text
 from deployments.selectors.planning_inputs import host_snapshots
-from deployments.services.approvals import check_approval, mark_stale
-from deployments.services.errors import NotApprovedError
-from deployments.services.freezes import FrozenError, check_freeze
+from deployments.services.approvals import mark_stale
 from deployments.services.observation import look_at, store_observation
 from deployments.services.rollout.checklist import Checklist
 from deployments.services.rollout.journal import Act
 from deployments.services.rollout.outcomes import Done, StepFailedError
+from deployments.services.rollout.permission import prove_approval, prove_moment
 from deployments.services.rollout.rollout import (
     INSTANCE_LABEL,
     RELEASE_LABEL,
@@ -32,11 +30,6 @@ from deployments.services.rollout.rollout import (
     resources,
 )
 from deployments.services.rollout.weights_check import prove_weights
-from deployments.services.schedules import (
-    NotYetError,
-    TooLateError,
-    check_start_time,
-)
 
 HOST_CHANGED = "host_changed"
 
@@ -53,6 +46,7 @@ def validate(rollout: Rollout, act: Act) -> Done:
     try:
         with found.checking(PreflightCheck.APPROVAL):
             prove_approval(rollout)
+            prove_moment(rollout)
         prove_hosts(rollout, found)
         notes = prove_weights(rollout, found)
     except StepFailedError as error:
@@ -64,42 +58,6 @@ def validate(rollout: Rollout, act: Act) -> Done:
     return Done(
         sentences(text("The approval holds and the hosts are as planned."), *notes)
     )
-
-
-def prove_approval(rollout: Rollout) -> None:
-    """Ask again whether the approval holds and no freeze forbids it: both may have changed meanwhile.
-
-    Raises:
-        StepFailedError: nothing may start now; the release ends blocked.
-    """
-    request = rollout.release.request
-    request.refresh_from_db()
-    try:
-        check_approval(request)
-    except (NotApprovedError, PlanningError) as error:
-        raise StepFailedError(
-            "not_approved",
-            said_by(error),
-            text("Submit the plan again and have it approved."),
-            final=ReleaseState.BLOCKED,
-        ) from error
-    try:
-        check_freeze(request, number=rollout.release.number)
-        check_start_time(request)
-    except (FrozenError, NotYetError) as error:
-        raise StepFailedError(
-            error.code,
-            said_by(error),
-            text("Release it again when its time has come."),
-            final=ReleaseState.BLOCKED,
-        ) from error
-    except TooLateError as error:
-        raise StepFailedError(
-            error.code,
-            said_by(error),
-            text("Submit the plan again and have it approved."),
-            final=ReleaseState.BLOCKED,
-        ) from error
 
 
 def prove_hosts(layout: Layout, found: Checklist) -> None:

@@ -1,0 +1,64 @@
+"""May this release act now? Asked under the claim, since votes, roles and times change meanwhile."""
+
+from deployments.models import ReleaseState
+from deployments.planning.errors import PlanningError
+from deployments.planning.text import Text, said_by, text
+from deployments.selectors.break_glass import use_of
+from deployments.services.approvals import check_approval
+from deployments.services.break_glass import check_use
+from deployments.services.errors import NotApprovedError, UseCaseError
+from deployments.services.freezes import FrozenError, check_freeze
+from deployments.services.rollout.outcomes import StepFailedError
+from deployments.services.rollout.rollout import Rollout
+from deployments.services.schedules import (
+    NotYetError,
+    TooLateError,
+    check_start_time,
+)
+
+
+def prove_approval(rollout: Rollout) -> None:
+    """Ask again whether the approval holds, or whoever broke the glass still may.
+
+    Raises:
+        StepFailedError: it does not; the release ends blocked.
+    """
+    release = rollout.release
+    release.request.refresh_from_db()
+    use = use_of(release)
+    try:
+        if use is None:
+            check_approval(release.request)
+        else:
+            check_use(use)
+    except (NotApprovedError, PlanningError) as error:
+        again = text("Submit the plan again and have it approved.")
+        raise _blocked("not_approved", error, again) from error
+
+
+def prove_moment(rollout: Rollout) -> None:
+    """Ask whether it may begin now: what has begun is finished, whatever window opens or closes.
+
+    Raises:
+        StepFailedError: a freeze forbids it, or its time has not come or is over.
+    """
+    release = rollout.release
+    if use_of(release) is not None:
+        return
+    try:
+        check_freeze(release.request, number=release.number)
+        check_start_time(release.request)
+    except (FrozenError, NotYetError) as error:
+        later = text("Release it again when its time has come.")
+        raise _blocked(error.code, error, later) from error
+    except TooLateError as error:
+        again = text("Submit the plan again and have it approved.")
+        raise _blocked(error.code, error, again) from error
+
+
+def _blocked(
+    code: str, error: UseCaseError | PlanningError, next_action: Text
+) -> StepFailedError:
+    return StepFailedError(
+        code, said_by(error), next_action, final=ReleaseState.BLOCKED
+    )
