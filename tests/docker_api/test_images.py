@@ -21,6 +21,7 @@ from deployments.docker_api.images import (
     find_image,
     list_images,
     pull_image,
+    registry_digest,
     repository_of,
 )
 from tests.docker_api.registry import Registry, serving
@@ -100,6 +101,17 @@ def test_a_registry_that_refuses_is_told_apart(
     registry.refuse = status
     with pytest.raises(kind):
         pull_image(engine, registry.reference, on_progress=accept)
+
+
+def test_a_host_asks_the_registry_for_a_digest_and_pulls_nothing(
+    engine: Engine, registry: Registry
+) -> None:
+    assert registry_digest(engine, registry.reference) == registry.digest
+    named = registry_digest(engine, registry.reference, digest=registry.digest)
+    assert named == registry.digest
+    assert find_image(engine, registry.reference) is None
+    with pytest.raises(ImageMissingError):
+        registry_digest(engine, f"{repository_of(registry.reference)}:2")
 
 
 def test_a_registry_that_is_not_there_may_be_tried_again(engine: Engine) -> None:
