@@ -16,10 +16,9 @@ from deployments.models.release import CHANGING_STATES
 from deployments.planning.container import ContainerSpec, NetworkMode
 from deployments.planning.launch.engine_api import create_body
 from deployments.planning.text import NOTHING, Text, listed, sentences, text
-from deployments.services.rollout.journal import note
+from deployments.services.rollout.journal import OBSERVED, note
 from deployments.services.rollout.rollout import INSTANCE_LABEL, RELEASE_LABEL
 
-OBSERVED = "OBSERVED"
 MOST_STRANGERS = 50
 RESTORE = text("“Restore” releases the same approved plan again.")
 RESTORE_OR_ALLOW = text(

@@ -33,7 +33,6 @@ from deployments.models import (
 from deployments.planning.text import sentences, text
 from deployments.selectors.plans import stored_plan
 from deployments.services.drift import (
-    OBSERVED,
     RESTORE,
     Drift,
     drift_of,
@@ -52,7 +51,7 @@ from deployments.services.observation import (
 )
 from deployments.services.restart_notes import note_restart
 from deployments.services.rollout.failures import exit_failure
-from deployments.services.rollout.journal import note
+from deployments.services.rollout.journal import OBSERVED, note
 from deployments.services.rollout.outcomes import StepFailedError
 from deployments.services.rollout.probe import endpoint_of, is_healthy
 from deployments.services.rollout.rollout import (

@@ -11,9 +11,8 @@ from deployments.selectors.restart_notes import (
     without_restarts,
 )
 from deployments.services.access import require_role
-from deployments.services.drift import OBSERVED
 from deployments.services.errors import ConflictError
-from deployments.services.rollout.journal import note
+from deployments.services.rollout.journal import OBSERVED, note
 
 
 def note_restart(replica: Replica, state: str) -> None:

@@ -12,6 +12,8 @@ from deployments.models import EventKind, Release, ReleaseEvent, Replica
 from deployments.planning.text import Text
 from deployments.services.rollout.claims import Claim
 
+OBSERVED = "OBSERVED"
+"""The step of what was seen outside any command."""
 SEQUENCE_TRIES = 10
 
 
