@@ -218,7 +218,7 @@ def _window(
         concurrency=_concurrency(own),
         cache=sum(row.cache_sum for row in own) / cached if cached else None,
         output=merged(histogram_from(row.output_token) for row in own),
-        output_from=next((row.output_from for row in own if row.output_from), ""),
+        output_from=next(filter(None, (vars(row)["output_from"] for row in own)), ""),
         counts=total(counted),
     )
 
