@@ -48,7 +48,7 @@ def test_the_preview_only_reads(as_alice: Client) -> None:
     [
         ("model", {"wizard-models", "slot_q", "slot_has", "slot_checkpoint"}),
         ("workload", {"wizard-answers", "slot_preset"}),
-        ("hardware", {"slot_host"}),
+        ("hardware", {"wizard-clusters", "slot_host"}),
     ],
 )
 def test_the_answer_is_the_preview_and_its_company(
