@@ -15,4 +15,4 @@ MOST_SHOWN = 10
 @register.simple_tag(takes_context=True)
 def reviews_waiting(context: Context) -> Sequence[BreakGlass]:
     """The oldest ten of the person's teams."""
-    return list(open_reviews(context["request"].user)[:MOST_SHOWN])
+    return open_reviews(context["request"].user, MOST_SHOWN)
