@@ -33,3 +33,18 @@ def test_a_thousand_launches_in_five_seconds_of_one_core() -> None:
             judged(content)
             on_ascend(content)
     assert time.process_time() - begun < PROMISED_SECONDS
+
+
+def test_thousands_of_misspelt_variables_are_answered_in_time() -> None:
+    """A hostile paste must not keep a web worker busy."""
+    names = "".join(f"export VLLM_LOGING_LEVEL{one}X=1\n" for one in range(5000))
+    begun = time.process_time()
+    report = judged(f"{names}vllm serve M\n")
+    assert time.process_time() - begun < PROMISED_SECONDS / 2
+    assert report.source.launches
+
+
+def test_a_misspelt_name_is_found_beside_a_few_that_nobody_knows() -> None:
+    names = "".join(f"export VLLM_OF_OURS_{one}=1\n" for one in range(20))
+    report = judged(f"{names}export VLLM_LOGING_LEVEL=INFO\nvllm serve M\n")
+    assert "VARIABLE_MISSPELT" in [one.code for one in report.findings]

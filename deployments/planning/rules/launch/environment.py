@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
+from deployments.planning.importing.words import Word
 from deployments.planning.plan import Severity
 from deployments.planning.rules.launch.known import (
     environment,
@@ -20,6 +22,10 @@ from deployments.planning.text import text
 from deployments.planning.versions import Version, parse_version
 
 SOURCES = "vLLM and vllm-ascend sources, environment variables, 0.8.5 to 0.33.0"
+MOST_COMPARED = 100
+LONGEST_LINE = 4096
+LONGEST_SEARCHED = 50_000
+"""Characters: a long input with many names that are misspelt is not searched for each of them."""
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _SIZES = {
     re.compile(r"Qwen/Qwen3-(?P<size>\d+(?:\.\d+)?B)(?!-A)"): (
@@ -65,10 +71,8 @@ _GONE = {
     source=f"{SOURCES}; vllm-ascend#13523",
 )
 def misspelt(view: LaunchView) -> Iterator[Hit]:
-    """Fires on near misses of known names."""
-    for name, word in view.launch.environment.items():
-        if name in environment() or not _may_be_meant(name):
-            continue
+    """Fires on near misses of known names; of very many unknown names only the first are compared."""
+    for name, word in _unknown_names(view):
         near = near_variable(name)
         if near is None:
             continue
@@ -84,17 +88,30 @@ def misspelt(view: LaunchView) -> Iterator[Hit]:
         )
 
 
+def _unknown_names(view: LaunchView) -> Iterator[tuple[str, Word]]:
+    """The first names that look like the engine's and are not."""
+    found = (
+        (name, word)
+        for name, word in view.launch.environment.items()
+        if name not in environment() and _may_be_meant(name)
+    )
+    return islice(found, MOST_COMPARED)
+
+
 def _name_before(content: str, name: str, value: int) -> int | None:
     """Where the name stands on its value's line: ``NAME=``, ``NAME: `` or ``"NAME": ``.
 
-    Where the value has no place of its own, the name's only place counts.
+    Where the value has no place of its own, the name's only place in a short input counts.
     """
     written = re.compile(rf"(?<!\w){re.escape(name)}(?=[\"']?\s*[:=])")
+    if value >= 0:
+        line = max(content.rfind("\n", 0, value) + 1, value - LONGEST_LINE)
+        places = [one.start() for one in written.finditer(content, line, value + 1)]
+        return places[-1] if places else None
+    if len(content) > LONGEST_SEARCHED:
+        return None
     places = [one.start() for one in written.finditer(content)]
-    if value < 0:
-        return places[0] if len(places) == 1 else None
-    line = content.rfind("\n", 0, value) + 1
-    return max((one for one in places if line <= one <= value), default=None)
+    return places[0] if len(places) == 1 else None
 
 
 def _may_be_meant(name: str) -> bool:
@@ -149,7 +166,7 @@ def not_exported(view: LaunchView) -> Iterator[Hit]:
     source=SOURCES,
 )
 def unknown(view: LaunchView) -> Iterator[Hit]:
-    """Fires on VLLM_ names that no release has, and on variables that are gone."""
+    """Fires on VLLM_ names that no release has, the first of very many, and on variables that are gone."""
     for name, word in view.launch.environment.items():
         if name in _GONE:
             yield Hit(
@@ -157,11 +174,9 @@ def unknown(view: LaunchView) -> Iterator[Hit]:
                 evidence=name,
                 start=word.start,
             )
-        elif (
-            name.startswith("VLLM_")
-            and name not in environment()
-            and near_variable(name) is None
-        ):
+    for name, word in _unknown_names(view):
+        ours = name.startswith("VLLM_") and name not in _GONE
+        if ours and near_variable(name) is None:
             yield Hit(
                 message=text("No release of the engine reads {name}.", name=name),
                 evidence=name,

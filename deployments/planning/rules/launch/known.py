@@ -54,7 +54,7 @@ def is_engine_variable(name: str) -> bool:
     return name.startswith(_PREFIXES)
 
 
-@functools.cache
+@functools.lru_cache(maxsize=4096)
 def near_variable(name: str) -> str | None:
     """Return the known variable that a name is one or two letters away from."""
     best: tuple[int, str] | None = None
@@ -69,6 +69,8 @@ def near_variable(name: str) -> str | None:
 
 def edit_distance(first: str, second: str, most: int) -> int:
     """Return how many letters differ, ``most + 1`` for more than ``most``."""
+    first, second = _without_same_start(first, second)
+    first, second = _without_same_start(first[::-1], second[::-1])
     row = list(range(len(second) + 1))
     for index, letter in enumerate(first, 1):
         previous, row[0] = row[0], index
@@ -78,6 +80,14 @@ def edit_distance(first: str, second: str, most: int) -> int:
         if min(row) > most:
             return most + 1
     return row[-1]
+
+
+def _without_same_start(first: str, second: str) -> tuple[str, str]:
+    pairs = enumerate(zip(first, second, strict=False))
+    same = next(
+        (at for at, (one, other) in pairs if one != other), min(len(first), len(second))
+    )
+    return first[same:], second[same:]
 
 
 @dataclass(frozen=True, eq=False)
