@@ -100,7 +100,8 @@ class WizardForm(
     def state(self) -> Iterator[tuple[str, str]]:
         """Every (key, value) that differs from an untouched form, in the order of the steps."""
         for name, field in self.fields.items():
-            if ONLY_ON.get(name, self.step) is not self.step:
+            # Most are untouched, and a page of models asks this for each of its links.
+            if name not in self.query or ONLY_ON.get(name, self.step) is not self.step:
                 continue
             for value in self.raw(name):
                 if value != getattr(field, "first", ""):
