@@ -1,5 +1,6 @@
 """A plan on its hosts, and one slice of work on it: the claim, the rows, and the way to the engines."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -90,7 +91,7 @@ def in_order(members: Iterable[Member]) -> tuple[Member, ...]:
     )
 
 
-class Layout:
+class Layout(ABC):
     """Which replica of a plan runs where, what it replaces, and the way to the engines.
 
     ``release`` of a trial is not stored.
@@ -101,9 +102,9 @@ class Layout:
     ) -> None:
         self.release, self.plan, self.members = release, plan, members
 
+    @abstractmethod
     def keep_alive(self) -> None:
         """Say that the work goes on; called again and again while something lasts."""
-        raise NotImplementedError
 
     @property
     def old(self) -> Release | None:
