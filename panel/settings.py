@@ -73,6 +73,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "panel.middleware.SeenPasswordMiddleware",
     "panel.middleware.SecondFactorMiddleware",
     "panel.middleware.PermissionMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -203,9 +204,7 @@ STATIC_ROOT = BASE_DIR / "staticfiles"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {
-        "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"
-    },
+    "staticfiles": {"BACKEND": "panel.static_files.StaticFiles"},
 }
 
 # Cookies, transport, requests
