@@ -5,6 +5,7 @@ from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from deployments.models import User
@@ -31,6 +32,21 @@ class ClosedAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         except ValidationError:
             lock_out(credentials)
             raise
+
+    def clean_password(self, password: str, user: User | None = None) -> str:
+        """Take no password that the person has already: one that must be changed is known to others.
+
+        Raises:
+            ValidationError: it is the same, or a validator refuses it.
+        """
+        cleaned: str = super().clean_password(password, user=user)
+        if user is not None and user.pk and user.check_password(cleaned):
+            raise ValidationError(_("That is the password you have. Choose another."))
+        return cleaned
+
+    def get_password_change_redirect_url(self, request: HttpRequest) -> str:
+        """Go on to the pages: the form has nothing more to offer."""
+        return reverse("overview")
 
     def respond_user_inactive(self, request: HttpRequest, user: User) -> HttpResponse:
         """Send a disabled person, whose password was right, back to the log-in page."""

@@ -50,8 +50,21 @@ CONTENT_SECURITY_POLICY = "; ".join(
     )
 )
 PERMISSIONS_POLICY = "camera=(), geolocation=(), microphone=(), payment=(), usb=()"
-LOGIN_NAMES = ("account_login", "account_reauthenticate", "mfa_activate_totp")
+LOGIN_NAMES = (
+    "account_login",
+    "account_reauthenticate",
+    "account_change_password",
+    "mfa_activate_totp",
+)
 BEFORE_LOG_IN = ("account_", "mfa_", "set_language")
+WITH_A_SEEN_PASSWORD = {
+    "account_change_password",
+    "account_logout",
+    "account_login",
+    "set_language",
+    "healthz",
+}
+"""All that is open to somebody whose password others have seen."""
 SECOND_FACTOR_ROLES = (TeamRole.APPROVER, TeamRole.ADMIN)
 
 
@@ -160,6 +173,32 @@ class PersonMiddleware:
             response = self.get_response(request)
         response.headers["Cache-Control"] = "no-store"
         return response
+
+
+class SeenPasswordMiddleware:
+    """Lets people whose password was printed or chosen by others do nothing but change it."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Pass on; the check needs the name of the view."""
+        return self.get_response(request)
+
+    def process_view(
+        self, request: HttpRequest, _view: View, _args: Args, _kwargs: Kwargs
+    ) -> HttpResponse | None:
+        """Send them to the form."""
+        match = request.resolver_match
+        name = match.view_name if match else ""
+        user = request.user
+        if isinstance(user, AnonymousUser) or not user.must_change_password:
+            return None
+        return (
+            None
+            if name in WITH_A_SEEN_PASSWORD
+            else redirect("account_change_password")
+        )
 
 
 class SecondFactorMiddleware:

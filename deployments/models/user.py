@@ -21,7 +21,10 @@ class Density(models.TextChoices):
 
 
 class User(AbstractUser):
-    """A person, with the language, time zone, theme and density that their pages use."""
+    """A person, with the language, time zone, theme and density that their pages use.
+
+    ``must_change_password`` is true while the password is one that somebody else has seen.
+    """
 
     language = models.CharField(max_length=10, blank=True, default="")
     time_zone = models.CharField(max_length=64, blank=True, default="")
@@ -29,6 +32,7 @@ class User(AbstractUser):
     density = models.CharField(
         max_length=12, choices=Density.choices, default=Density.COMFORTABLE
     )
+    must_change_password = models.BooleanField(default=False)
 
     class Meta(AbstractUser.Meta):
         constraints = [

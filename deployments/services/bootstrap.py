@@ -57,7 +57,9 @@ def bootstrap() -> Bootstrap:
         if User.objects.filter(is_superuser=True).exists():
             return Bootstrap(user_name=ADMIN_NAME, password=None)
         password = secrets.token_urlsafe(PASSWORD_BYTES)
-        user = User.objects.create_superuser(ADMIN_NAME, None, password)
+        user = User.objects.create_superuser(
+            ADMIN_NAME, None, password, must_change_password=True
+        )
         record(AuditAction.PERSON_ADDED, None, user, after={"platform_admin": True})
         add_member(team, user, *EVERYDAY_ROLES)
     return Bootstrap(user_name=ADMIN_NAME, password=password)
@@ -82,7 +84,9 @@ def _roles(membership: Membership) -> list[str]:
     return sorted(membership.grants.values_list("role", flat=True))
 
 
-def add_person(name: str, team: Team, *roles: TeamRole) -> str:
+def add_person(
+    name: str, team: Team, *roles: TeamRole, must_change_password: bool = True
+) -> str:
     """Make a person with these roles in the team and return their password, this once.
 
     Raises:
@@ -95,7 +99,9 @@ def add_person(name: str, team: Team, *roles: TeamRole) -> str:
                 _("Somebody is called “%(name)s” already. Choose another name.")
                 % {"name": name}
             )
-        user = User.objects.create_user(name, None, password)
+        user = User.objects.create_user(
+            name, None, password, must_change_password=must_change_password
+        )
         record(AuditAction.PERSON_ADDED, None, user)
         add_member(team, user, *roles)
     return password
@@ -110,7 +116,8 @@ def reset_password(user_name: str) -> str:
     user = User.objects.get(username=user_name)
     password = secrets.token_urlsafe(PASSWORD_BYTES)
     user.set_password(password)
+    user.must_change_password = True
     with transaction.atomic():
-        user.save(update_fields=["password"])
+        user.save(update_fields=["password", "must_change_password"])
         record(AuditAction.PASSWORD_RESET, None, user)
     return password

@@ -62,6 +62,8 @@ class _Writer:
         user = told.get("user")
         if not isinstance(user, User):
             return
+        if self.action == AuditAction.PASSWORD_CHANGED:
+            User.objects.filter(pk=user.pk).update(must_change_password=False)
         factor = getattr(told.get("authenticator"), "type", "")
         record(self.action, user, user, after={"factor": str(factor)} if factor else {})
 

@@ -12,7 +12,7 @@ from xdist.scheduler import LoadFileScheduling
 from tests.e2e.engine_log import remove_containers
 from tests.e2e.full_panel import FullPanel, full_panel
 from tests.e2e.panel import RunningPanel
-from tests.e2e.person import Person
+from tests.e2e.person import Person, choose_password
 
 CHROMIUM_ARGUMENTS = [
     "--no-sandbox",
@@ -107,6 +107,7 @@ def page(context: BrowserContext) -> Page:
 
 
 @pytest.fixture(scope="session")
-def admin(panel: RunningPanel) -> Person:
-    """Whoever ``make run`` made."""
-    return Person(name="admin", password=panel.password)
+def admin(panel: RunningPanel, browser: Browser) -> Person:
+    """Whoever ``make run`` made, with a password of their own."""
+    printed = Person(name="admin", password=panel.password)
+    return choose_password(browser, panel, printed)

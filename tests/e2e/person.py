@@ -20,7 +20,7 @@ class Person:
 def add_person(panel: RunningPanel, name: str, *roles: str) -> Person:
     """Make a person with these roles in the default team."""
     flags = [word for role in roles for word in ("--role", role)]
-    said = panel.manage("add_person", name, *flags)
+    said = panel.manage("add_person", name, "--keep-password", *flags)
     return Person(name=name, password=said.split()[-1])
 
 
@@ -32,6 +32,25 @@ def log_in(page: Page, panel: RunningPanel, person: Person) -> Page:
     page.locator("main button").first.click()
     page.wait_for_url(f"{panel.address}/")
     return page
+
+
+def choose_password(browser: Browser, panel: RunningPanel, person: Person) -> Person:
+    """Log in with a one-time password, which opens nothing but the form for another."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(f"{panel.address}/accounts/login/?next=/fleet/")
+    page.locator("[name=login]").fill(person.name)
+    page.locator("[name=password]").fill(person.password)
+    page.locator("main button").first.click()
+    page.wait_for_url("**/accounts/password/change/")
+    chosen = f"{person.password}, my own"
+    page.locator("[name=oldpassword]").fill(person.password)
+    page.locator("[name=password1]").fill(chosen)
+    page.locator("[name=password2]").fill(chosen)
+    page.locator("main button").first.click()
+    page.wait_for_url(f"{panel.address}/")
+    context.close()
+    return Person(name=person.name, password=chosen)
 
 
 def tab_of(browser: Browser, panel: RunningPanel, person: Person) -> Page:

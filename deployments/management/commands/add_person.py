@@ -25,13 +25,23 @@ class Command(BaseCommand):
             default=[],
             help="repeat for several; none implies another",
         )
+        parser.add_argument(
+            "--keep-password",
+            action="store_true",
+            help="the first log-in asks for no other password",
+        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         """Make the person and say how they log in."""
         roles = [TeamRole(role) for role in options["role"]] or [TeamRole.VIEWER]
         try:
             team = Team.objects.get(slug=options["team"])
-            password = add_person(options["name"], team, *roles)
+            password = add_person(
+                options["name"],
+                team,
+                *roles,
+                must_change_password=not options["keep_password"],
+            )
         except Team.DoesNotExist as error:
             known = ", ".join(Team.objects.values_list("slug", flat=True)) or "none"
             raise CommandError(
