@@ -1,8 +1,9 @@
 """Secrets of teams, rules and freeze windows of clusters, and engine profiles that people made, for tests."""
 # mypy: allow-untyped-calls
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
+from django.utils import timezone
 from factory.declarations import LazyFunction, SelfAttribute, Sequence, SubFactory
 from factory.django import DjangoModelFactory
 
@@ -81,3 +82,30 @@ class BreakGlassFactory(DjangoModelFactory[models.BreakGlass]):
     reason = "Nothing answers."
     incident = Sequence(lambda n: f"INC-{n}")
     state_before = "open"
+
+
+class InvitationFactory(DjangoModelFactory[models.Invitation]):
+    """A link that nobody used and that holds for a day; nobody knows its token."""
+
+    class Meta:
+        model = models.Invitation
+
+    team = SubFactory(TeamFactory)
+    roles = LazyFunction(lambda: ["viewer"])
+    token_hash = Sequence(lambda n: f"{n:064x}")
+    invited_by = SubFactory(UserFactory)
+    expires_at = LazyFunction(lambda: timezone.now() + timedelta(days=1))
+
+
+class ApiTokenFactory(DjangoModelFactory[models.ApiToken]):
+    """A robot's key for reading, for a day; nobody knows it."""
+
+    class Meta:
+        model = models.ApiToken
+
+    owner = SubFactory(UserFactory)
+    name = Sequence(lambda n: f"robot-{n}")
+    scope = models.TokenScope.READ
+    key_hash = Sequence(lambda n: f"{n:064x}")
+    hint = "abcd"
+    expires_at = LazyFunction(lambda: timezone.now() + timedelta(days=1))

@@ -1,6 +1,7 @@
 """The tables, by noun; constraints make wrong states impossible."""
 
 from deployments.models.alarm import Alarm, AlarmEnd, AlarmKind
+from deployments.models.api_token import ApiToken, TokenScope
 from deployments.models.approval import (
     Approval,
     ApprovalRequest,
@@ -29,6 +30,7 @@ from deployments.models.fleet import (
 from deployments.models.freeze import FreezeKind, FreezeRepeat, FreezeWindow
 from deployments.models.host_slot import HostSlot
 from deployments.models.logs import MOST_TAIL_LINES, LogRequest, LogRun, LogTail
+from deployments.models.invitation import Invitation
 from deployments.models.metrics import (
     CounterCursor,
     Serving,
@@ -88,6 +90,7 @@ __all__ = [
     "AlarmEnd",
     "AlarmKind",
     "Approval",
+    "ApiToken",
     "ApprovalRequest",
     "AuditAction",
     "AuditEntry",
@@ -121,6 +124,7 @@ __all__ = [
     "HostSlot",
     "HourRollup",
     "LogCursor",
+    "Invitation",
     "LogGap",
     "LogRequest",
     "LogRun",
@@ -164,3 +168,4 @@ __all__ = [
     "Theme",
     "User",
 ]
+    "TokenScope",

@@ -24,6 +24,7 @@ class User(AbstractUser):
     """A person, with the language, time zone, theme and density that their pages use.
 
     ``must_change_password`` is true while the password is one that somebody else has seen.
+    ``invited_by`` is who made the link by which this account came to be.
     """
 
     language = models.CharField(max_length=10, blank=True, default="")
@@ -33,6 +34,9 @@ class User(AbstractUser):
         max_length=12, choices=Density.choices, default=Density.COMFORTABLE
     )
     must_change_password = models.BooleanField(default=False)
+    invited_by = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
 
     class Meta(AbstractUser.Meta):
         constraints = [

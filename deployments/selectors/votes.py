@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
@@ -10,6 +10,9 @@ from deployments.models import (
     Approval,
     ApprovalRequest,
     Decision,
+    Release,
+    ReleaseState,
+    Revision,
     RoleGrant,
     Team,
     TeamRole,
@@ -25,6 +28,9 @@ class Obstacle(StrEnum):
 
     NOT_APPROVER = "not_approver"
     AUTHOR = "author"
+    EDITOR = "editor"
+    SAME_PERSON = "same_person"
+    INVITED = "invited"
     GRANTED_LATER = "granted_later"
 
 
@@ -34,6 +40,15 @@ OBSTACLE_SENTENCES: dict[Obstacle, Promise] = {
     ),
     Obstacle.AUTHOR: _(
         "This cluster asks for another person: you wrote this plan yourself."
+    ),
+    Obstacle.EDITOR: _(
+        "This cluster asks for another person: you wrote an earlier version of this change."
+    ),
+    Obstacle.SAME_PERSON: _(
+        "This cluster asks for another person: whoever wrote this plan has your e-mail address."
+    ),
+    Obstacle.INVITED: _(
+        "This cluster asks for another person: whoever wrote this plan invited you."
     ),
     Obstacle.GRANTED_LATER: _(
         "You became an approver after this request was made; it needs another."
@@ -57,6 +72,24 @@ def author_ids(request: ApprovalRequest) -> set[int]:
     return {request.submitted_by_id, request.plan.revision.created_by_id}
 
 
+def editors_of(request: ApprovalRequest) -> QuerySet[Revision]:
+    """The earlier revisions of what the request would change: those after the one that serves."""
+    revision = request.plan.revision
+    return earlier_revisions().filter(
+        deployment=revision.deployment_id, number__lt=revision.number
+    )
+
+
+def earlier_revisions() -> QuerySet[Revision]:
+    """Revisions after the one that serves in their deployment."""
+    serving = Release.objects.filter(
+        state=ReleaseState.LIVE,
+        plan__revision__deployment=OuterRef("deployment"),
+        plan__revision__number__gte=OuterRef("number"),
+    )
+    return Revision.objects.filter(~Exists(serving))
+
+
 def obstacle(user: User, request: ApprovalRequest) -> Obstacle | None:
     """Why this person may not decide, whatever the state of the request; ``None`` is "may"."""
     if not has_role(user, team_of(request), TeamRole.APPROVER):
@@ -65,6 +98,8 @@ def obstacle(user: User, request: ApprovalRequest) -> Obstacle | None:
         return None
     if user.pk in author_ids(request):
         return Obstacle.AUTHOR
+    if (kin := _kinship(user, request)) is not None:
+        return kin
     if not _grants(user, request).exists():
         return Obstacle.GRANTED_LATER
     return None
@@ -101,8 +136,28 @@ def possible_approvers(request: ApprovalRequest) -> QuerySet[User]:
     people = User.objects.filter(is_active=True).order_by("username")
     if needs_other_person(request):
         grants = grants.filter(created_at__lte=request.created_at)
-        people = people.exclude(pk__in=author_ids(request))
+        people = people.exclude(pk__in=author_ids(request)).exclude(
+            Q(invited_by__in=author_ids(request))
+            | Q(pk__in=editors_of(request).values("created_by"))
+            | (~Q(email="") & Q(email__in=_addresses(request)))
+        )
     return people.filter(pk__in=grants.values("membership__user"))
+
+
+def _addresses(request: ApprovalRequest) -> QuerySet[User, str]:
+    authors = User.objects.filter(pk__in=author_ids(request)).exclude(email="")
+    return authors.values_list("email", flat=True)
+
+
+def _kinship(user: User, request: ApprovalRequest) -> Obstacle | None:
+    """Why somebody who wrote nothing of the plan is no second pair of eyes all the same."""
+    if editors_of(request).filter(created_by=user).exists():
+        return Obstacle.EDITOR
+    if user.invited_by_id in author_ids(request):
+        return Obstacle.INVITED
+    if user.email and _addresses(request).filter(email=user.email).exists():
+        return Obstacle.SAME_PERSON
+    return None
 
 
 def _grants(user: User, request: ApprovalRequest) -> QuerySet[RoleGrant]:

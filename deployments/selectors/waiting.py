@@ -14,6 +14,7 @@ from deployments.models import (
 )
 from deployments.models.scope import ScopedQuerySet
 from deployments.selectors.ready_rows import asked_by, ready_rows
+from deployments.selectors.votes import earlier_revisions
 
 TEAM = "plan__revision__deployment__cluster__team"
 
@@ -40,8 +41,9 @@ def teams_with_waiting(user: User) -> list[tuple[str, int]]:
 def _decidable_by(person: User | OuterRef, inside: User | OuterRef) -> Q:
     """The rule; ``inside`` is the same person as a subquery of it names them.
 
-    Where the policy asks for another person, at submission or since, those that the person wrote,
-    and those older than the person's right to approve, are left out; so are those with their vote.
+    Where the policy asks for another person, at submission or since, those that the person wrote or
+    whose writer they are close to, and those older than the person's right to approve, are left out;
+    so are those with their vote.
     """
     grants = RoleGrant.objects.filter(
         role=TeamRole.APPROVER,
@@ -55,10 +57,23 @@ def _decidable_by(person: User | OuterRef, inside: User | OuterRef) -> Q:
     )
     voted = Approval.objects.filter(request=OuterRef("pk"), user=inside)
     authored = Q(submitted_by=person) | Q(plan__revision__created_by=person)
+    kin = User.objects.filter(
+        Q(invited_by=OuterRef("submitted_by"))
+        | Q(invited_by=OuterRef("plan__revision__created_by"))
+        | Q(email=OuterRef("submitted_by__email"), email__gt="")
+        | Q(email=OuterRef("plan__revision__created_by__email"), email__gt=""),
+        pk=inside.pk if isinstance(inside, User) else inside,
+    )
+    edited = earlier_revisions().filter(
+        deployment=OuterRef("plan__revision__deployment"),
+        number__lt=OuterRef("plan__revision__number"),
+        created_by=inside,
+    )
+    other = ~authored & ~Exists(edited) & ~Exists(kin)
     return (
         Q(~Exists(voted), state=RequestState.OPEN, expires_at__gt=Now())
         & Exists(grants)
-        & (lenient | (~authored & Exists(older_grants)))
+        & (lenient | (other & Exists(older_grants)))
     )
 
 

@@ -2,15 +2,23 @@
 
 import pytest
 
-from deployments.models import ApprovalRequest, RoleGrant, TeamRole, User
+from deployments.models import ApprovalRequest, ReleaseState, RoleGrant, TeamRole, User
 from deployments.selectors.votes import (
     OBSTACLE_SENTENCES,
     Obstacle,
     obstacle,
     possible_approvers,
+    team_of,
     vote_counts,
 )
-from tests.factories import ClusterFactory, DeploymentFactory, member
+from deployments.selectors.waiting import decidable_requests
+from tests.factories import (
+    ClusterFactory,
+    DeploymentFactory,
+    ReleaseFactory,
+    RevisionFactory,
+    member,
+)
 from tests.plan_rows import request_for, stored, vote
 from tests.plan_values import plan_value
 
@@ -25,7 +33,7 @@ def request_row() -> ApprovalRequest:
     member(cluster.team, "bob", TeamRole.APPROVER)
     member(cluster.team, "viewer", TeamRole.VIEWER)
     deployment = DeploymentFactory.create(cluster=cluster, created_by=alice)
-    return request_for(stored(deployment, plan_value(name=deployment.name)))
+    return request_for(stored(deployment, plan_value(name=deployment.name, number=2)))
 
 
 def person(name: str) -> User:
@@ -40,7 +48,30 @@ def test_obstacles_are_named(request_row: ApprovalRequest) -> None:
     assert obstacle(person("alice"), request_row) is Obstacle.AUTHOR
     assert obstacle(person("viewer"), request_row) is Obstacle.NOT_APPROVER
     assert obstacle(late, request_row) is Obstacle.GRANTED_LATER
+    guest, twin = (insider(request_row, name) for name in ("guest", "twin"))
+    guest.invited_by = person("alice")
+    assert obstacle(guest, request_row) is Obstacle.INVITED
+    User.objects.filter(username="alice").update(email="a@example.org")
+    twin.email = "a@example.org"
+    assert obstacle(twin, request_row) is Obstacle.SAME_PERSON
+    writer = insider(request_row, "writer")
+    deployment = request_row.plan.revision.deployment
+    earlier = RevisionFactory.create(deployment=deployment, number=1, created_by=writer)
+    assert obstacle(writer, request_row) is Obstacle.EDITOR
+    ReleaseFactory.create(
+        deployment=deployment, plan__revision=earlier, state=ReleaseState.LIVE
+    )
+    assert obstacle(writer, request_row) is None
     assert OBSTACLE_SENTENCES.keys() == set(Obstacle)
+
+
+def insider(request: ApprovalRequest, name: str) -> User:
+    """An approver whose role is older than the request."""
+    user = member(team_of(request), name, TeamRole.APPROVER)
+    RoleGrant.objects.filter(membership__user=user).update(
+        created_at=request.created_at
+    )
+    return user
 
 
 def test_only_people_who_may_decide_are_named(request_row: ApprovalRequest) -> None:
@@ -58,6 +89,14 @@ def test_named_people_are_those_without_an_obstacle(
 ) -> None:
     cluster = request_row.plan.revision.deployment.cluster
     member(cluster.team, "late", TeamRole.APPROVER)
+    alice, writer = person("alice"), insider(request_row, "writer")
+    alice.email = "a@example.org"
+    alice.save()
+    close = [insider(request_row, name) for name in ("guest", "twin")]
+    User.objects.filter(pk=close[0].pk).update(invited_by=alice)
+    User.objects.filter(pk=close[1].pk).update(email=alice.email)
+    deployment = request_row.plan.revision.deployment
+    RevisionFactory.create(deployment=deployment, number=1, created_by=writer)
     for strict in (True, False):
         cluster.requires_other_approver = strict
         cluster.save()
@@ -65,6 +104,9 @@ def test_named_people_are_those_without_an_obstacle(
         row = ApprovalRequest.objects.get(pk=request_row.pk)
         free = {user for user in User.objects.all() if obstacle(user, row) is None}
         assert set(possible_approvers(row)) == free
+        assert {
+            one for one in User.objects.all() if row in decidable_requests(one)
+        } == free
 
 
 def test_vote_counts_while_the_voter_may_decide(request_row: ApprovalRequest) -> None:
