@@ -1,7 +1,9 @@
 """Read what containers logged since the last look; samples and cursor in one transaction.
 
 A run of a container is (container id, StartedAt). What was said before a restart belongs to the
-run before it, and its end is read once more when a newer run is seen.
+run before it, and its end is read once more when a newer run is seen, before the newer one is. The
+engine stamps a line when it takes it, which may be after it noted the end of its process, and a
+container may start again between two questions: a run begins behind everything that was read.
 """
 
 import logging
@@ -9,7 +11,7 @@ import uuid
 from collections.abc import Mapping
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Max, Q, QuerySet
 from django.db.models.functions import Now
 
 from deployments.docker_api.client import Engine
@@ -109,6 +111,8 @@ def read_replica(engine: Engine, replica: Replica, facts: ContainerFacts) -> int
                 read += stored
                 if not more:
                     break
+            else:
+                break  # the next round goes on here: a later run begins where this one ends
     except OvertakenError:
         logger.info("log cursor overtaken", extra={"container": facts.name})
     return read + read_file_log(engine, replica, facts)
@@ -161,27 +165,52 @@ def _read_once(engine: Engine, run: Run) -> tuple[int, bool]:
     rows = _open_cursors(run)
     if all(row.finished for row in rows.values()):
         return 0, False
+    until_ns = run.until_ns
+    if until_ns is not None:
+        until_ns = max(until_ns, 1 + max(row.timestamp_ns for row in rows.values()))
     increment = read_since(
         engine,
         run.container_id,
         {stream: _value(row) for stream, row in rows.items()},
-        until_ns=run.until_ns,
+        until_ns=until_ns,
         final=run.ended,
     )
+    if until_ns is None and increment.lines:
+        _require_same_run(engine, run)
     return _store(run, rows, increment), increment.more
+
+
+def _require_same_run(engine: Engine, run: Run) -> None:
+    """See that no line of a later run was read as one of this run.
+
+    Raises:
+        OvertakenError: the container started again meanwhile; the next round tells the runs apart.
+    """
+    facts = inspect_container(engine, run.container_id)
+    if facts is not None and facts.started_at != run.started_at:
+        raise OvertakenError
 
 
 def _open_cursors(run: Run) -> dict[str, LogCursor]:
     """The cursor rows of a run; both streams have one from the first look on."""
-    rows = {}
+    known = _cursors_of(run.container_id).filter(run_started_at=run.started_at)
+    rows = {row.stream: row for row in known}
     for stream in STREAMS:
-        rows[stream], _made = LogCursor.objects.get_or_create(
-            container_id=run.container_id,
-            run_started_at=run.started_at,
-            stream=stream,
-            defaults={"replica": run.replica, "timestamp_ns": run.from_ns},
-        )
+        if stream not in rows:
+            rows[stream], _made = LogCursor.objects.get_or_create(
+                container_id=run.container_id,
+                run_started_at=run.started_at,
+                stream=stream,
+                defaults={"replica": run.replica, "timestamp_ns": _begin(run)},
+            )
     return rows
+
+
+def _begin(run: Run) -> int:
+    """Where a run begins: behind what was read of those before it, which is then all of them."""
+    others = _cursors_of(run.container_id).exclude(run_started_at=run.started_at)
+    newest = others.aggregate(ns=Max("timestamp_ns"))["ns"]
+    return run.from_ns if newest is None else max(run.from_ns, newest + 1)
 
 
 def _value(row: LogCursor) -> StreamCursor:

@@ -3,6 +3,7 @@
 import time
 import uuid
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -23,7 +24,11 @@ from deployments.models import (
     ReplicaState,
 )
 from deployments.planning.container import ContainerSpec, ImageReference, LogOptions
-from deployments.services.log_reading import hosts_to_read, read_host_logs
+from deployments.services.log_reading import (
+    hosts_to_read,
+    read_host_logs,
+    read_replica,
+)
 from tests.docker_api.conftest import busybox_image, wait_stopped
 from tests.factories import ReleaseFactory
 from tests.services.rollout.conftest import (
@@ -160,6 +165,28 @@ def test_a_restart_begins_a_new_run_and_loses_nothing(
     )
     assert len(set(runs)) == 2
     assert not LogCursor.objects.filter(replica=replica, finished=False).exists()
+
+
+def test_a_line_that_was_read_of_one_run_is_none_of_the_next(
+    world: World, engine: Engine, busybox_image: str
+) -> None:
+    """A restart between two questions, and a line that is stamped behind the end of its run."""
+    replica = container(world, engine, busybox_image, say(1))
+    wait_stopped(engine, replica.container_id)
+    ended = inspect_container(engine, replica.container_id)
+    assert ended is not None
+    first = replace(ended, state="running")
+    assert read_replica(engine, replica, first) == 1
+    start_container(engine, replica.container_id)
+    wait_stopped(engine, replica.container_id)
+    assert read_replica(engine, replica, first) == 0
+    second = inspect_container(engine, replica.container_id)
+    assert second is not None
+    read_replica(engine, replica, replace(second, finished_at=first.started_at))
+    samples = AcceptanceSample.objects.filter(replica=replica).order_by("timestamp_ns")
+    runs = list(samples.values_list("run_started_at", flat=True))
+    assert runs == [first.started_at, second.started_at]
+    assert not LogGap.objects.filter(replica=replica).exists()
 
 
 def test_rotated_lines_are_a_declared_gap(
