@@ -155,6 +155,7 @@ urlpatterns: list[URLPattern] = [
     path("audit/entries.jsonl", audit.lines, name="audit-lines"),
     path("audit/<uuid:pk>/", audit.entry, name="audit-entry"),
     path("settings/", settings.settings, name="settings"),
+    path("settings/density/", settings.density, name="settings-density"),
     path("settings/theme/", settings.theme, name="settings-theme"),
     path("deployments/", deployments.deployment_list, name="deployment-list"),
     path(

@@ -2,6 +2,7 @@
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from deployments.forms.releases import LONGEST_REASON, ActForm
 
@@ -29,7 +30,7 @@ class ReviewForm(forms.Form):
     """What came of a start without approval."""
 
     review = forms.CharField(
-        label=_("Review"),
+        label=pgettext_lazy("of a start without approval", "Review"),
         max_length=LONGEST_REASON,
         help_text=_("Whether it was right, and what changes so that it need not be."),
         widget=forms.TextInput(attrs={"class": "field"}),

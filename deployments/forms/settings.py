@@ -83,6 +83,12 @@ class SettingsForm(forms.Form):
     )
 
 
+class DensityForm(forms.Form):
+    """One density, as the switch of a table sends it."""
+
+    density = forms.ChoiceField(choices=Density.choices)
+
+
 class ThemeForm(forms.Form):
     """One theme, as the switch in the bar sends it."""
 

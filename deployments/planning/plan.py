@@ -303,6 +303,13 @@ def plan_from_document(document: Json) -> Plan:
         PlanningError: the document is of another schema version or not a plan at all.
     """
     version = document.get("schema_version") if isinstance(document, dict) else None
+    if version is None:
+        raise PlanningError(
+            text(
+                "This plan does not say with which schema version it was made. Plan the revision "
+                "again."
+            )
+        )
     if version != SCHEMA_VERSION:
         raise PlanningError(
             text(

@@ -106,6 +106,8 @@ class RequestPage:
                 "%(missing)s more approvals let this plan run.",
                 self.missing,
             ) % {"missing": self.missing}
+        if self.freeze and self.state == RequestState.APPROVED:
+            return _("Exactly this plan may run, but not while the freeze holds.")
         return str(STATE_SENTENCES[self.state])
 
     @property

@@ -52,12 +52,11 @@ def windows_of(cluster: Cluster) -> QuerySet[FreezeWindow]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowLine:
-    """A window as people read it; it lasts so many hours and minutes."""
+    """A window as people read it; it lasts so many seconds."""
 
     row: FreezeWindow
     weekdays: str
-    hours: int
-    minutes: int
+    seconds: int
 
 
 def window_lines(cluster: Cluster) -> list[WindowLine]:
@@ -66,8 +65,7 @@ def window_lines(cluster: Cluster) -> list[WindowLine]:
         WindowLine(
             row=row,
             weekdays=listed(WEEKDAYS_ABBR[day] for day in row.weekdays),
-            hours=row.minutes // 60,
-            minutes=row.minutes % 60,
+            seconds=row.minutes * 60,
         )
         for row in windows_of(cluster)
     ]

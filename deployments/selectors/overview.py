@@ -42,6 +42,9 @@ SHOWN_HOSTS = 10
 SHOWN_LINES = 20
 SHOWN_CALLS = 10
 """Of each kind; the lists that the page leads to have all of them."""
+TOGETHER = 4
+"""So many silent deployments are one trouble, of hosts or of workers, and are told together."""
+NAMED = 3
 LOST = (ReleaseState.FAILED, ReleaseState.BLOCKED)
 TROUBLED, ALARMED, CHANGING = "troubled", "alarmed", "changing"
 
@@ -61,28 +64,27 @@ class Overview:
     changes: tuple[Change, ...]
 
     @property
+    def silent_together(self) -> Shortlist | None:
+        """The first names of silent deployments and how many there are, where one line tells them all."""
+        if self.stale.total < TOGETHER:
+            return None
+        return Shortlist(rows=self.stale.rows[:NAMED], total=self.stale.total)
+
+    @property
     def calls(self) -> int:
         """How many things wait for this person."""
-        kinds = (
-            self.troubled,
-            self.alarms,
-            self.requests,
-            self.hosts.certificates,
-            self.stale,
-        )
-        return sum(kind.total for kind in kinds)
+        silent = 1 if self.silent_together else self.stale.total
+        return sum(kind.total for kind in self._listed) + silent
 
     @property
     def more_calls(self) -> int:
         """What waits and has no room here."""
-        kinds = (
-            self.troubled,
-            self.alarms,
-            self.requests,
-            self.hosts.certificates,
-            self.stale,
-        )
-        return sum(kind.more for kind in kinds)
+        silent = 0 if self.silent_together else self.stale.more
+        return sum(kind.more for kind in self._listed) + silent
+
+    @property
+    def _listed(self) -> tuple[Shortlist, ...]:
+        return self.troubled, self.alarms, self.requests, self.hosts.certificates
 
     @property
     def more_lines(self) -> int:

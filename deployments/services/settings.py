@@ -19,6 +19,11 @@ def change_settings(
             record(AuditAction.PERSON_CHANGED, user, user, before=old, after=new)
 
 
+def change_density(user: User, density: Density) -> None:
+    """Keep the density alone, for the switch of the tables."""
+    User.objects.filter(pk=user.pk).update(density=density)
+
+
 def change_theme(user: User, theme: Theme) -> None:
     """Keep the theme alone, for the switch in the bar."""
     User.objects.filter(pk=user.pk).update(theme=theme)

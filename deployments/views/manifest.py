@@ -164,5 +164,6 @@ MANIFEST: Mapping[str, Permission] = {
     "audit-lines": _read,
     "audit-entry": _read,
     "settings": Permission(methods=BOTH),
+    "settings-density": Permission(methods=CHANGE),
     "settings-theme": Permission(methods=CHANGE),
 }

@@ -7,9 +7,13 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from deployments.forms.settings import SettingsForm, ThemeForm
+from deployments.forms.settings import DensityForm, SettingsForm, ThemeForm
 from deployments.models import Density, Theme, User
-from deployments.services.settings import change_settings, change_theme
+from deployments.services.settings import (
+    change_density,
+    change_settings,
+    change_theme,
+)
 from deployments.views.people import person
 
 
@@ -44,7 +48,21 @@ def theme(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return HttpResponse(status=422)
     change_theme(person(request), Theme(form.cleaned_data["theme"]))
+    return redirect(_asked_from(request))
+
+
+@require_POST
+def density(request: HttpRequest) -> HttpResponse:
+    """Keep how close the rows of tables stand and go back to the page that asked."""
+    form = DensityForm(request.POST)
+    if not form.is_valid():
+        return HttpResponse(status=422)
+    change_density(person(request), Density(form.cleaned_data["density"]))
+    return redirect(_asked_from(request))
+
+
+def _asked_from(request: HttpRequest) -> str:
+    """The page of this panel that a switch stood on, else the overview."""
     back = request.POST.get("next", "/")
-    if not url_has_allowed_host_and_scheme(back, {request.get_host()}):
-        back = "/"
-    return redirect(back)
+    own = url_has_allowed_host_and_scheme(back, {request.get_host()})
+    return back if own else "/"

@@ -78,6 +78,23 @@
     count();
   }
 
+  /** Change the density in place: what is selected and where the page stands stay. */
+  async function onDensity(event) {
+    const form = event.target;
+    if (!form.matches("[data-density-form]")) return;
+    event.preventDefault();
+    const density = form.elements.density.value;
+    const answer = await fetch(form.action, { method: "POST", body: new FormData(form), redirect: "manual" });
+    if (!answer.ok && answer.type !== "opaqueredirect") return form.submit();
+    const compact = density === "compact";
+    if (compact) document.documentElement.dataset.density = density;
+    else delete document.documentElement.dataset.density;
+    form.elements.density.value = compact ? "comfortable" : "compact";
+    const button = form.querySelector("button");
+    button.textContent = compact ? button.dataset.comfortable : button.dataset.compact;
+  }
+
+  document.addEventListener("submit", (event) => onDensity(event).catch(() => event.target.submit()));
   document.addEventListener("keydown", onKey);
   document.addEventListener("click", onClick);
   document.addEventListener("change", (event) => {

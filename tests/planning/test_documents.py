@@ -33,7 +33,7 @@ def test_other_plan_is_refused(
 
 
 def test_text_is_no_plan() -> None:
-    with pytest.raises(PlanningError, match="schema version None"):
+    with pytest.raises(PlanningError, match="does not say with which schema version"):
         plan_from_document("plan")
 
 

@@ -23,7 +23,7 @@ def name_it(client: Client, row: Deployment, path: str = PATH) -> int:
 def test_an_operator_names_it_and_takes_it_back(
     as_alice: Client, chat: Deployment
 ) -> None:
-    assert "no: standard output" in text_of(
+    assert "no: it writes to standard output" in text_of(
         as_alice.get(f"/deployments/{chat.pk}/logs/file/")
     )
     assert name_it(as_alice, chat, "/workspace//logs/./decode_rank0.log") == 302

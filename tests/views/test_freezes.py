@@ -144,10 +144,11 @@ def test_the_request_says_until_when_it_is_frozen_and_has_no_button(
 
     page = parsed(as_alice.get(address))
     assert page.select(".decide") == []
-    facts = words(page, ".facts")
-    assert "Frozen until" in facts
-    assert "UTC ( in 2" in facts
-    assert "audit" in facts
+    said = words(page, ".silence")
+    assert "Frozen until" in said
+    assert "UTC by “audit” ( in 2" in said
+    assert "it starts only after that" in said
+    assert "not while the freeze holds" in words(page, ".facts")
     refused = as_alice.post(f"{address}release/", {"key": "a" * 32})
     assert refused.status_code == 409
     assert "freeze “audit”" in refused.content.decode()

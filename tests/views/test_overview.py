@@ -210,6 +210,24 @@ def test_a_panel_that_hears_nothing_says_so_first(
     assert "nothing is heard of 1 live" in text_of(as_alice.get("/"), "h1")
 
 
+def test_many_silent_deployments_are_told_in_one_line(
+    as_alice: Client, cluster: Cluster
+) -> None:
+    """They have one cause, hosts or workers; the longest silence is named first."""
+    for place in range(12):
+        silent(cluster, f"quiet-{place:02}", 10 + place)
+    page = parsed(as_alice.get("/"))
+    (row,) = page.select(".calls > li")
+    said = " ".join(row.get_text(" ").split())
+    assert "12 deployments are live, but nothing is heard of them:" in said
+    assert "quiet-11 , quiet-10 , quiet-09 and 9 more." in said
+    assert row.select("a[href='/deployments/?show=silent']")
+    assert "1 open" in text_of(as_alice.get("/"), "section:has(#h-calls) header")
+    assert (
+        len(parsed(as_alice.get("/deployments/?show=silent")).select("tbody tr")) == 12
+    )
+
+
 def test_what_does_not_draft_is_not_missed(as_alice: Client, cluster: Cluster) -> None:
     """Acceptance of a deployment without speculation is nobody's worry."""
     silent(cluster, "plain", 10, plan__method="off")

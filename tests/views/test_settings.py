@@ -6,7 +6,7 @@ from django.test import Client
 from pytest_django.asserts import assertHTMLEqual
 
 from deployments.forms.settings import LongSelect
-from deployments.models import Density, Theme, User
+from deployments.models import Cluster, Density, Theme, User
 from tests.views.pages import parsed, text_of
 
 CHOICE = {
@@ -106,6 +106,29 @@ def test_the_switch_refuses_what_is_no_theme(as_alice: Client) -> None:
 def test_the_switch_does_not_work_by_get(as_alice: Client) -> None:
     """A link must not change a setting."""
     assert as_alice.get("/settings/theme/").status_code == 405
+
+
+def test_a_table_changes_the_density_and_is_shown_again(
+    as_alice: Client, alice: User, cluster: Cluster
+) -> None:
+    """Without scripts too; the switch then offers the way back."""
+    address = "/deployments/?sort=-name"
+    values: dict[str, str] = {}
+    for compact, label in ((True, "Compact rows"), (False, "Roomy rows")):
+        form = parsed(as_alice.get(address)).select_one("[data-density-form]")
+        assert form is not None
+        assert form.get_text(strip=True) == label
+        values = {str(one["name"]): str(one["value"]) for one in form.select("input")}
+        answer = as_alice.post(str(form["action"]), values)
+        assert answer.headers["Location"] == address
+        root = parsed(as_alice.get(address)).html
+        assert root is not None
+        assert root.has_attr("data-density") is compact
+    assert as_alice.get("/settings/density/").status_code == 405
+    wrong = as_alice.post("/settings/density/", {**values, "density": "none"})
+    assert wrong.status_code == 422
+    alice.refresh_from_db()
+    assert alice.density == Density.COMFORTABLE
 
 
 @pytest.mark.parametrize("value", [None, "", "UTC", "Asia/Shanghai", "Mars/Base"])

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from django.db.models import Case, F
 from django.db.models.expressions import OrderBy
 
-from deployments.models import SavedView, TableKey, User
+from deployments.models import Density, SavedView, TableKey, User
 from deployments.selectors.ready_rows import Row, asked_by, count_of, ready_rows
 from deployments.selectors.tables.columns import Column, Filter, Rows, TableRow
 
@@ -201,6 +201,13 @@ class TablePage:
     rows: tuple[TableRow, ...]
     total: int
     views: tuple[KeptView, ...] = ()
+    density: Density = Density.COMFORTABLE
+
+    @property
+    def other_density(self) -> Density:
+        """What the switch above the rows changes to."""
+        compact = self.density == Density.COMPACT
+        return Density.COMFORTABLE if compact else Density.COMPACT
 
     @property
     def pages(self) -> int:
@@ -269,6 +276,7 @@ def table_page(user: User, table: Table, state: TableState) -> TablePage:
         rows=tuple(page_rows(user, table, state)) if total else (),
         total=total,
         views=_views(user, table),
+        density=Density(user.density),
     )
 
 

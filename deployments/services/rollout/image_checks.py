@@ -218,15 +218,27 @@ def _read_commands(
         for member, refusal in zip(batch, parsed.refusals, strict=True):
             if refusal:
                 raise _refused(member, refusal)
-        said = text(
-            "The parser in {image} ({version}) takes the commands of {count} replicas of {host}.",
-            image=batch[0].planned.container.image.reference,
-            version=parsed.version,
-            count=len(members),
-            host=batch[0].host.name,
-        )
+        said = _taken(members, batch[0], parsed.version)
     told.sentence = said
     yield said
+
+
+def _taken(members: Sequence[Member], first: Member, version: str) -> Text:
+    image, host = first.planned.container.image.reference, first.host.name
+    if len(members) == 1:
+        return text(
+            "The parser in {image} ({version}) takes the command of the replica on {host}.",
+            image=image,
+            version=version,
+            host=host,
+        )
+    return text(
+        "The parser in {image} ({version}) takes the commands of {count} replicas of {host}.",
+        image=image,
+        version=version,
+        count=len(members),
+        host=host,
+    )
 
 
 def parse_in_image(

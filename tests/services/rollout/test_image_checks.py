@@ -57,7 +57,7 @@ def with_devices(world: World, platform: Platform) -> Plan:
 def test_the_parser_of_the_practice_image_takes_the_command(world: World) -> None:
     release = world.deploy(world.plan())
     assert release.state == ReleaseState.LIVE
-    assert "(0.32.0) takes the commands of 1 replicas of here" in said(release)
+    assert "(0.32.0) takes the command of the replica on here" in said(release)
     assert left(world) == []
 
 

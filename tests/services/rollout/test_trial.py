@@ -98,7 +98,7 @@ def test_what_passed_stands_for_the_release_and_what_is_old_is_repeated(
     found = listed(row)
     assert {state for state, _said in found.values()} == {PreflightState.PASSED}
     assert set(found) == {*PreflightCheck.values} - {PreflightCheck.DIRECTORIES}
-    assert "takes the commands of 1 replicas" in found[PreflightCheck.ARGUMENTS][1]
+    assert "takes the command of the replica on" in found[PreflightCheck.ARGUMENTS][1]
     assert world.our_containers() == []
     assert (row.read_at is not None, preflights_to_run()) == (True, [])
 
@@ -110,7 +110,7 @@ def test_what_passed_stands_for_the_release_and_what_is_old_is_repeated(
     release = begun(world, row.request)
     assert release.state == "live", release.cause
     assert "were found complete 0 minutes ago" in said(release, "VALIDATE")
-    assert "takes the commands of 1 replicas" in said(release, "CHECK")
+    assert "takes the command of the replica on" in said(release, "CHECK")
     row.refresh_from_db()
     ages = {one["check"]: one["at"] for one in row.results}
     assert ages[PreflightCheck.ARGUMENTS] > ages[PreflightCheck.WEIGHTS]
