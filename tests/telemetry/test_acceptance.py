@@ -7,8 +7,11 @@ from hypothesis import strategies as st
 from deployments.telemetry.logs.acceptance import (
     AcceptanceRecord,
     RecordFormat,
+    acceptance_of,
     parse_acceptance,
+    usual_record,
 )
+from deployments.telemetry.logs.lines import parse_line
 
 CURRENT = (
     "SpecDecoding metrics: Mean acceptance length: 2.50, Accepted throughput: 15.00 tokens/s, "
@@ -243,3 +246,34 @@ def test_the_usual_line_is_read_as_any_other_is(
         f"rate: {', '.join(map(str, rates))}, Avg Draft acceptance rate: {rate}%"
     )
     assert parsed(usual) == parsed(usual.replace("Drafted: ", "Drafted:  "))
+
+
+@pytest.mark.parametrize(
+    "process", ["(APIServer pid=9) ", "(EngineCore_DP1 pid=12) ", ""]
+)
+def test_the_short_way_says_what_the_long_way_says(process: str) -> None:
+    text = f"{process}INFO 11-29 15:31:40 [metrics.py:120] {CURRENT}"
+    line = parse_line(text, 7)
+    record = usual_record(text.encode(), 7, {(None, line.process, line.pid): 3})
+    assert record is not None
+    assert record == acceptance_of(line, 3)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        ("Drafted: 300", "Drafted: 301"),
+        ("Accepted: 150 tokens, Drafted: 300", "Accepted: 0 tokens, Drafted: 0"),
+        ("length: 2.50", "length: 2.80"),
+        ("0.200,", "nan,"),
+        ("50.0%", "50.0"),
+        ("APIServer", "RustFrontend"),
+        ("(API", "svc-1 | (API"),
+    ],
+    ids=str,
+)
+def test_the_short_way_leaves_what_is_unusual_to_the_long_way(
+    changed: tuple[str, str],
+) -> None:
+    text = f"(APIServer pid=9) INFO 11-29 15:31:40 [metrics.py:120] {CURRENT}"
+    assert usual_record(text.replace(*changed).encode(), 1, {}) is None

@@ -96,6 +96,22 @@ def test_the_rest_of_a_large_log_changes_nothing_but_line_numbers() -> None:
     ]
 
 
+def test_what_fills_a_log_in_vain_changes_no_answer() -> None:
+    """Pieces of the words stand in a line that comes a thousand times; then the words do."""
+    error = "(EngineCore pid=9) ERROR 11-29 15:04:05 [core.py:710] OutOfMemory: is not there, size {0}\n"
+    lines = [error.format(0), noise(600)]
+    for number in range(1000):
+        lines += [noise(60), error.format(number)]
+    lines += [
+        noise(60),
+        "ValueError: min_p is not yet supported with speculative decoding\n",
+    ]
+    log = "".join(lines).encode()
+    wanted = read_blocks([log], scanned=False)
+    assert [one.code for one in wanted.diagnoses] == ["MIN_P_REFUSED"]
+    assert in_pieces(log, 1 << 16) == wanted
+
+
 def test_sixteen_megabytes_are_read_in_a_moment_and_constant_memory() -> None:
     block = (noise(3000) + "Address already in use\nKeyError: x\n" * 40).encode()
     log = block * (16 * 1024 * 1024 // len(block))

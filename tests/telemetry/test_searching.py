@@ -12,6 +12,7 @@ from deployments.telemetry.logs.searching import (
     PatternError,
     any_of,
     any_of_few,
+    fragments_beside,
     fragments_of,
     log_pattern,
 )
@@ -92,6 +93,18 @@ def test_every_word_holds_its_fragment_and_few_fragments_hold_for_all() -> None:
         assert fragment in word
         assert fragment == word or len(fragment) == FRAGMENT
         assert fragment == word or fragment not in ORDINARY
+
+
+def test_pieces_that_were_met_in_vain_are_exchanged_for_others() -> None:
+    fragments = {"abcdef": "bcde", "stuvwx": "stuv", "whole": "whole"}
+    exchanged = fragments_beside(fragments, "xbcdex whole", "")
+    assert exchanged["abcdef"] in {"abcd", "cdef"}
+    assert exchanged | {"abcdef": "bcde"} == fragments
+    assert fragments_beside(fragments, "abcdef", "")["abcdef"] == "abcdef"
+
+
+def test_a_piece_is_never_digits_only_which_identifiers_are_full_of() -> None:
+    assert fragments_of({"207008"}, "") == {"207008": "207008"}
 
 
 def test_a_word_of_ordinary_pieces_and_a_short_one_stay_whole() -> None:

@@ -114,8 +114,8 @@ def _fallen(records: Sequence[AcceptanceRecord]) -> Diagnosis | None:
         return None
     third = len(windows) // 3
     before, after = (
-        _sums(part)[0] / max(1, _sums(part)[1])
-        for part in (windows[:third], windows[-third:])
+        accepted / max(1, drafted)
+        for accepted, drafted, _ in map(_sums, (windows[:third], windows[-third:]))
     )
     if before == 0 or after / before >= FALLEN_TO:
         return None

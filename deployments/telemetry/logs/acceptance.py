@@ -1,10 +1,11 @@
 """Acceptance: one metric line of any vLLM version to a record, fields by name, not by position."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from deployments.telemetry.logs.fields import Fields, read_fields
+from deployments.telemetry.logs.fields import USUAL_FIELDS, Fields, read_fields
 from deployments.telemetry.logs.lines import LogLine, parse_line
 
 _MARKER = re.compile(r"(?P<name>SpecDecoding|Speculative) metrics:")
@@ -12,6 +13,13 @@ _SEED = re.compile(
     r"\baccepted (?P<accepted>\d{1,15}) / drafted (?P<drafted>\d{1,15})"
     r"(?: = (?P<rate>\d{1,3}(?:\.\d{1,6})?)%)?"
 )
+_USUAL = re.compile(
+    rb"(?:\(([A-Za-z][\w-]{0,63}) pid=(\d{1,10})\) )?INFO (\d\d-\d\d \d\d:\d\d:\d\d) "
+    rb"\[[\w-]{1,64}\.py:\d{1,6}\] SpecDecoding metrics:"
+    + USUAL_FIELDS.encode()
+    + rb"$"
+)
+"""The line that most engines print, in which nothing is missing, ``nan`` or cut off."""
 COUNT_TOLERANCE = 0.03
 LENGTH_TOLERANCE = 0.0051
 LARGEST_COUNT = 1024
@@ -81,6 +89,59 @@ def acceptance_of(line: LogLine, engine: int | None = None) -> AcceptanceRecord 
         return _record(line, fields, marker["name"], engine)
     seed = " / drafted " in line.message and _SEED.search(line.message)
     return _seed_record(line, seed, engine) if seed else None
+
+
+def usual_record(
+    raw: bytes,
+    number: int,
+    engines: Mapping[tuple[str | None, str | None, int | None], int | None],
+) -> AcceptanceRecord | None:
+    """The same for a raw line without any wrapper, in a quarter of the time.
+
+    ``None`` for every line that is not of the usual form, which may be a record all the same.
+    ``engines`` tells the engine by source, process and process id.
+    """
+    usual = _USUAL.match(raw)
+    if usual is None:
+        return None
+    name, pid, time, length, accepted_tps, drafted_tps, taken, made, shares, rate = (
+        usual.groups()
+    )
+    per_position = tuple(map(float, shares.split(b", ")))
+    accepted, drafted, speed = int(taken), int(made), float(drafted_tps)
+    drafts, rest = divmod(drafted, len(per_position))
+    if rest or not drafts or not speed or name == b"RustFrontend":
+        return None
+    printed_length = float(length)
+    if not _agrees(accepted / drafts, printed_length):
+        return None
+    process = name.decode() if name else None
+    process_id = int(pid) if pid else None
+    return AcceptanceRecord(
+        line=number,
+        log_time=time.decode(),
+        outer_time=None,
+        source=None,
+        process=process,
+        pid=process_id,
+        format=RecordFormat.V1,
+        accepted=accepted,
+        drafted=drafted,
+        emitted=None,
+        num_drafts=drafts,
+        acceptance_rate=accepted / drafted,
+        mean_acceptance_length=1 + accepted / drafts,
+        acceptance_rate_printed=float(rate) / 100,
+        mean_acceptance_length_printed=printed_length,
+        per_position=per_position,
+        num_speculative_tokens=len(per_position),
+        accepted_tokens_per_s=float(accepted_tps),
+        drafted_tokens_per_s=speed,
+        window_s=drafted / speed,
+        cumulative=False,
+        truncated=False,
+        engine=engines.get((None, process, process_id)),
+    )
 
 
 def _record(

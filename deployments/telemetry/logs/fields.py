@@ -46,7 +46,7 @@ _NEXT_POSITION = re.compile(r",\s{0,4}(?=\d|nan)")
 _ENDS = re.compile(r"(?=[,\s;)|\]\"'`\\}]|\.(?:\s|$)|$)")
 _DECIMALS = {"length": 2, "accepted_tps": 2, "drafted_tps": 2}
 _LENGTH_SLACK = 0.02
-_USUAL = re.compile(
+USUAL_FIELDS = (
     r" Mean acceptance length: (\d{1,9}\.\d\d), Accepted throughput: (\d{1,9}\.\d\d) tokens/s, "
     r"Drafted throughput: (\d{1,9}\.\d\d) tokens/s, Accepted: (\d{1,14}) tokens, "
     r"Drafted: (\d{1,14}) tokens, "
@@ -54,6 +54,7 @@ _USUAL = re.compile(
     r"Avg Draft acceptance rate: (\d{1,3}\.\d)%"
 )
 """The whole of what most engines print, of which nothing is missing, ``nan`` or cut off."""
+_USUAL = re.compile(USUAL_FIELDS)
 _USUAL_VALUES = ("length", "accepted_tps", "drafted_tps", "accepted", "drafted")
 _USUAL_NAMES = frozenset((*_USUAL_VALUES, "positions", "rate"))
 

@@ -11,7 +11,11 @@ from deployments.telemetry.advice import Advice, advise
 from deployments.telemetry.diagnosis import Diagnoser, Diagnosis
 from deployments.telemetry.diagnosis.acceptance_signs import diagnose_records
 from deployments.telemetry.diagnosis.matching import ALL_CODES, anchors_of
-from deployments.telemetry.logs.acceptance import AcceptanceRecord, acceptance_of
+from deployments.telemetry.logs.acceptance import (
+    AcceptanceRecord,
+    acceptance_of,
+    usual_record,
+)
 from deployments.telemetry.logs.lines import (
     LONGEST_LINE_BYTES,
     LogLine,
@@ -26,15 +30,19 @@ from deployments.telemetry.logs.scanning import (
     scan,
 )
 from deployments.telemetry.logs.searching import (
+    AT_ONCE,
     Search,
     any_of,
     any_of_few,
+    fragments_beside,
     fragments_of,
 )
 from deployments.telemetry.logs.startup import StartupFacts, StartupReader
 from deployments.telemetry.logs.summary import OfflineSummary, SummaryReader
 
 MOST_WRAPPED_LINES = 6
+MOST_FRAGMENTS = 2 * AT_ONCE
+"""More are found in more than two passes."""
 
 _ENGINE = re.compile(r"\bEngine (?P<index>\d{1,6}): ")
 _ENGINE_LINE = re.compile(
@@ -116,6 +124,7 @@ class _Reader:
         self._wrapped = 0
         self._is_vllm = False
         self._state = self._now()
+        self._fragments = _fragments()
         self.figures: Sequence[bytes] = tuple(word.encode() for word in _FIGURES)
         self.has_figures = any_of(_FIGURES)
         self._look_for()
@@ -127,8 +136,9 @@ class _Reader:
         return self.diagnoser.open, known, more
 
     def _look_for(self) -> None:
-        words = _words_of(*self._state)
-        self.may_speak, self.matters, self._speaks = words
+        said = _words_of(*self._state)
+        self.matters, self._speaks = _searches_of(said)
+        self.may_speak = any_of_few({self._fragments[word] for word in said})
 
     def may_go_on(self, line: bytes) -> bool:
         """Whether lines after this one may belong to it."""
@@ -137,17 +147,28 @@ class _Reader:
         place = line.rfind(_LAST.encode())
         return place < 0 or b"\r" in line[:place] or not _WHOLE.match(line, place)
 
-    def read_figures(self, line: bytes) -> bool:
-        """Take a line of an engine in its usual form, which only says whose figures come next."""
+    def read_figures(self, line: bytes, number: int) -> bool:
+        """Take a line in its usual form: a window, or an engine's, which says whose come next."""
         if self.is_open or not self._is_vllm:
             return False
         engine = _ENGINE_LINE.match(line)
         if engine is None:
-            return False
+            record = usual_record(line, number, self._engines)
+            if record is not None:
+                self.records.append(record)
+            return record is not None
         process, pid, index = engine.groups()
         key = (None, process.decode(), int(pid)) if process else (None, None, None)
         self._engines[key] = int(index)
         return True
+
+    def learn(self, lines: Sequence[bytes]) -> None:
+        """Look for other pieces of the words that these lines hold pieces of."""
+        text = b"\n".join(lines).decode("utf-8", "replace")
+        fragments = fragments_beside(self._fragments, text, ORDINARY)
+        if len(set(fragments.values())) <= MOST_FRAGMENTS:
+            self._fragments = fragments
+            self._look_for()
 
     def skipped(self, message: str) -> None:
         """Be told the line before the next one; a validation error names its field there."""
@@ -251,22 +272,21 @@ def read_blocks(blocks: Iterable[bytes], *, scanned: bool | None = None) -> LogR
     return _reading(reader)
 
 
-@lru_cache(maxsize=256)
 def _words_of(
     codes: frozenset[str], known_backends: frozenset[str], more: tuple[str, ...]
-) -> tuple[Search, Search, Search]:
-    """Whether a text may hold words but figures; whether it holds any; whether such."""
+) -> tuple[str, ...]:
+    """Words that matter, but those of figures."""
     said = [*_SAID, *anchors_of(codes)]
     for name, signs in _BACKEND_WORDS.items():
         if name not in known_backends:
             said += signs
-    said += more
-    fragments = _fragments()
-    return (
-        any_of_few({fragments[word] for word in said}),
-        any_of([*_FIGURES, *said]),
-        any_of(said),
-    )
+    return (*said, *more)
+
+
+@lru_cache(maxsize=256)
+def _searches_of(said: tuple[str, ...]) -> tuple[Search, Search]:
+    """Whether a text holds figures or one of the words; whether it holds one of the words."""
+    return any_of([*_FIGURES, *said]), any_of(said)
 
 
 @lru_cache(maxsize=1)
@@ -297,8 +317,10 @@ def _reading(reader: _Reader) -> LogReading:
 
 def _advice(facts: StartupFacts, records: Sequence[AcceptanceRecord]) -> Advice | None:
     """Judge all windows together, if the log names the method."""
+    if facts.method is None:
+        return None
     windows = [counts for record in records if (counts := counts_of_record(record))]
-    if not windows or facts.method is None:
+    if not windows:
         return None
     return advise(facts.method, facts.num_speculative_tokens, total(windows))
 

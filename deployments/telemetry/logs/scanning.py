@@ -17,6 +17,9 @@ SLICE, CLOSER = 4096, 512
 FIRST_LINES = 500
 """Lines that are read one by one: any of them may tell whose log it is."""
 
+LESSON, MOST_LESSONS = 64, 4
+"""Lines that were looked at in vain which are a lesson, and how many of those a log gives."""
+
 ORDINARY = """
 (APIServer pid=1) INFO:     10.0.0.1:40000 - "POST /v1/chat/completions HTTP/1.1" 200 OK
 "GET /health HTTP/1.1" 503 Service Unavailable, /metrics 400 Bad Request /v1/models /v1/embeddings
@@ -37,7 +40,10 @@ line 1, in run_busy_loop, Traceback (most recent call last):
 Loading safetensors checkpoint shards: 100% Completed | 30/30 [00:00<00:00, 1.00s/it]
 Capturing CUDA graphs (mixed prefill-decode, PIECEWISE): 100%
 """
-"""What fills an engine's log: to look for pieces of these words would stop at nearly every line."""
+"""What fills an engine's log: to look for pieces of these words would stop at nearly every line.
+
+What else fills a log, such as one error a thousand times, is learnt while it is read.
+"""
 
 FIGURES = -1
 """The place of a line that holds figures only, so that the line before it does not matter."""
@@ -62,8 +68,11 @@ class LineReader(Protocol):
     def may_go_on(self, line: bytes) -> bool:
         """Whether the reader may be open after this line."""
 
-    def read_figures(self, line: bytes) -> bool:
+    def read_figures(self, line: bytes, number: int) -> bool:
         """Take a line with figures and without other words that matter, if its form is usual."""
+
+    def learn(self, lines: Sequence[bytes]) -> None:
+        """Be told of lines that ``may_speak`` stopped at though they do not matter."""
 
     def read(self, line: LogLine) -> None:
         """Take one line."""
@@ -108,6 +117,8 @@ class _Scanner:
         self._number = 1
         self._found: list[tuple[int, bytes, int]] = []
         self._last = b""
+        self._vain: list[bytes] = []
+        self._lessons = 0
 
     def scan(self, block: bytes) -> None:
         """Look through whole lines slice by slice."""
@@ -161,10 +172,20 @@ class _Scanner:
                         self._find(block, start, line)
                     else:
                         self._number += 1
+                        if self._lessons < MOST_LESSONS and reader.may_speak(line):
+                            self._learn(line)
                     start += len(line) + 1
             else:
                 self._number += part.count(b"\n")
             start = cut
+
+    def _learn(self, line: bytes) -> None:
+        """Remember a line that was looked at in vain; enough of them are a lesson."""
+        self._vain.append(line[:LONGEST_LINE_BYTES])
+        if len(self._vain) == LESSON:
+            self._lessons += 1
+            self._reader.learn(self._vain)
+            self._vain.clear()
 
     def _find(self, block: bytes, start: int, line: bytes) -> None:
         """Remember a line; read at once where that decides about the lines after it."""
@@ -177,7 +198,7 @@ class _Scanner:
         """Have the lines read that were found in the block."""
         reader = self._reader
         for start, line, number in self._found:
-            if start == FIGURES and reader.read_figures(line):
+            if start == FIGURES and reader.read_figures(line, number):
                 continue
             if start != FIGURES:
                 before = _line_before(block, start) if start else self._last

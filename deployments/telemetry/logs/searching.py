@@ -5,7 +5,7 @@ without backtracking, so that no pattern can take exponential time.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
@@ -109,14 +109,15 @@ def fragments_of(words: Collection[str], ordinary: str) -> dict[str, str]:
 
     A text without any of the pieces holds none of the words, and a few pieces are found faster
     than many words. Always the piece that most of the other words share is taken next. A word of
-    which all pieces stand in the ordinary text, or which is shorter, stays whole.
+    which all pieces stand in the ordinary text or are digits, or which is shorter, stays whole.
     """
     holders: dict[str, set[str]] = {}
     for word in words:
         pieces = {
             piece
             for start in range(len(word) - FRAGMENT + 1)
-            if (piece := word[start : start + FRAGMENT]) not in ordinary
+            if not (piece := word[start : start + FRAGMENT]).isdigit()
+            and piece not in ordinary
         }
         for piece in pieces or {word}:
             holders.setdefault(piece, set()).add(word)
@@ -129,6 +130,14 @@ def fragments_of(words: Collection[str], ordinary: str) -> dict[str, str]:
             piece: left for piece, held in holders.items() if (left := held - covered)
         }
     return chosen
+
+
+def fragments_beside(
+    fragments: Mapping[str, str], seen: str, ordinary: str
+) -> dict[str, str]:
+    """The same pieces, but others for the words of which the piece stands in what was seen."""
+    met = {word for word, piece in fragments.items() if piece != word and piece in seen}
+    return {**fragments, **fragments_of(met, f"{ordinary}\n{seen}")}
 
 
 def _repeats(text: str) -> int:
