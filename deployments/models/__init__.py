@@ -166,6 +166,6 @@ __all__ = [
     "TeamRole",
     "TeamSecret",
     "Theme",
+    "TokenScope",
     "User",
 ]
-    "TokenScope",
