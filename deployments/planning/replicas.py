@@ -9,6 +9,7 @@ from deployments.planning.engines.profile import VLLM_ASCEND
 from deployments.planning.placement import HostBook, take_ports_everywhere
 from deployments.planning.plan import ExpectedSpeculation, PlannedReplica, Role
 from deployments.planning.platforms.platform import Beyond, ContainerNeeds, Placement
+from deployments.planning.rdma import with_rdma
 from deployments.planning.readiness import ready_deadline
 from deployments.planning.revision import Topology
 from deployments.planning.router import network_of_router, router_for
@@ -132,6 +133,8 @@ def _replica(
         transfers=instance.endpoint is not None,
     )
     needs = context.platform.needs(placement)
+    if placement.transfers and not context.practice:
+        needs = with_rdma(context, settings, needs)
     api_port = _api_port(instance, book, rank) if index == 0 else None
     in_host_network = needs.network_mode is NetworkMode.HOST
     seat = Seat(

@@ -56,8 +56,9 @@ class HostSnapshot:
     ``device_memory_bytes`` is the memory of one device. ``taken_devices`` and ``taken_ports`` are
     held by running containers or bookings. ``address`` is what other hosts and clients reach,
     ``interface`` the network interface that carries it. ``model_root`` is the directory on the host
-    that holds one directory per checkpoint, ``models`` what was read there. ``driver_version`` is
-    what a probe read, ``driver_compatible`` whether an Ascend driver fits its firmware.
+    that holds one directory per checkpoint, ``models`` what was read there, ``listed`` the paths of
+    everything that a whole look at the model directories saw. ``driver_version`` is what a probe
+    read, ``driver_compatible`` whether an Ascend driver fits its firmware.
     """
 
     name: str
@@ -73,6 +74,7 @@ class HostSnapshot:
     model_root: str | None = None
     images: tuple[ImageSnapshot, ...] = ()
     models: tuple[ModelSnapshot, ...] = ()
+    listed: tuple[str, ...] | None = None
     driver_version: str | None = None
     driver_compatible: bool | None = None
 
@@ -92,6 +94,7 @@ class HostSnapshot:
                 taken_ports=(),
                 images=(),
                 models=(),
+                listed=None,
                 driver_version=None,
                 driver_compatible=None,
             )
@@ -103,7 +106,7 @@ def _digest(lasting: HostSnapshot) -> str:
     document = to_document(lasting)
     if isinstance(document, dict):
         # Digests of plans that were made before snapshots had them stay what they are.
-        for name in ("models", "driver_version", "driver_compatible"):
+        for name in ("models", "listed", "driver_version", "driver_compatible"):
             del document[name]
     return digest_of(document)
 

@@ -328,7 +328,7 @@ def _found(reference: str, own: tuple[EngineProfile, ...]) -> EngineProfile | No
 def _hosts(row: Deployment, spec: RevisionSpec) -> tuple[HostSnapshot, ...]:
     names = {name for role in spec.roles for name in role.hosts}
     rows = Host.objects.filter(cluster=row.cluster, name__in=names)
-    rows = rows.select_related("probe")
+    rows = rows.select_related("probe", "model_listing")
     return host_snapshots(rows, just_read=True, except_deployment=row.name)
 
 

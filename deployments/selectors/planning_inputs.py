@@ -13,6 +13,7 @@ from deployments.models import (
     HostProbe,
     ModelDirectory,
     ModelDirectoryState,
+    ModelListing,
     TargetModel,
     TeamSecret,
 )
@@ -70,8 +71,8 @@ def host_snapshots(
 
     Devices and ports booked by ``except_deployment`` (a name on the same cluster) count as free:
     its next release takes them over. Hosts that this request has just read itself are not read
-    again, only their devices, bookings and model directories, and their probes unless they came
-    with them.
+    again, only their devices, bookings and model directories, and their probes and the looks at
+    those directories unless they came with them.
     """
     held = Booking.objects.filter(released_at=None).select_related(
         "replica__release__deployment"
@@ -81,20 +82,19 @@ def host_snapshots(
         if just_read
         else list(
             Host.objects.filter(pk__in=[host.pk for host in hosts]).select_related(
-                "probe"
+                "probe", "model_listing"
             )
         )
     )
     rows.sort(key=lambda host: host.name)
-    read = (
-        ModelDirectory.objects.filter(odd=False)
-        .exclude(state=ModelDirectoryState.UNCHECKED)
-        .only("host_id", "path", "since", "sizes", "state", "problem")
+    read = ModelDirectory.objects.only(
+        "host_id", "path", "since", "sizes", "state", "problem", "odd"
     )
     prefetch_related_objects(
         rows,
         "devices",
         "probe",
+        "model_listing",
         Prefetch("bookings", queryset=held),
         Prefetch("model_directories", queryset=read),
     )
@@ -125,6 +125,7 @@ def _snapshot(host: Host, except_deployment: str | None) -> HostSnapshot:
     memory = {device.memory_bytes for device in devices}
     names = {device.name for device in devices if device.name}
     probe: HostProbe | None = getattr(host, "probe", None)
+    directories = list(host.model_directories.all())
     return HostSnapshot(
         name=host.name,
         platform=host.platform,
@@ -154,8 +155,22 @@ def _snapshot(host: Host, except_deployment: str | None) -> HostSnapshot:
                 weights=WeightSizes(**row.sizes) if row.sizes else None,
                 trouble=row.problem,
             )
-            for row in host.model_directories.all()
+            for row in directories
+            if not row.odd and row.state != ModelDirectoryState.UNCHECKED
         ),
+        listed=_listed(host, directories),
         driver_version=(probe.driver_version or None) if probe else None,
         driver_compatible=probe.compatible if probe else None,
     )
+
+
+def _listed(
+    host: Host, directories: Iterable[ModelDirectory]
+) -> tuple[str, ...] | None:
+    """The paths that the last look saw, ``None`` unless it saw everything and no other is due."""
+    look: ModelListing | None = getattr(host, "model_listing", None)
+    if look is None or look.read_at is None or look.cut or look.problem:
+        return None
+    if look.asked_at is not None and look.read_at < look.asked_at:
+        return None
+    return tuple(row.path for row in directories)

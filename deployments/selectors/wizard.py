@@ -161,7 +161,7 @@ def _hosts(user: User, cluster: UUID | None) -> list[HostChoice]:
     taken = Q(bookings__released_at=None, bookings__device__isnull=False)
     rows = (
         Host.objects.for_user(user)
-        .select_related("probe")
+        .select_related("probe", "model_listing")
         .annotate(
             device_total=Count("devices", distinct=True),
             device_taken=Count("bookings", filter=taken, distinct=True),

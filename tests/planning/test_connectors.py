@@ -56,6 +56,25 @@ def test_vllm_transfers_with_nixl_at_the_address_and_interface_of_each_host() ->
     assert roles == ["kv_producer", "kv_consumer"]
 
 
+def test_nixl_without_an_rdma_device_is_slow_and_with_one_its_containers_reach_it() -> (
+    None
+):
+    assert "KV_TRANSFER_OVER_TCP" in codes(_on_gpus())
+    hosts = [gpu("gpu-1"), gpu("gpu-2", address="10.0.1.2")]
+    named = (("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1"),)
+    spec = apart(V3, prefill("gpu-1"), decode("gpu-2"), environment=named)
+    made = plan(spec, *hosts)
+    assert "KV_TRANSFER_OVER_TCP" not in codes(made)
+    paths = [
+        [node.host_path for node in one.container.devices] for one in made.replicas
+    ]
+    assert paths == [["/dev/infiniband"], ["/dev/infiniband"], []]
+    reasons = [one for one in made.findings if one.code == "BEYOND_CONTAINER_FLOOR"]
+    assert any("RDMA" in one.message for one in reasons)
+    together = plan(apart(V3, prefill("gpu-1"), decode("gpu-1")), gpu("gpu-1"))
+    assert "KV_TRANSFER_OVER_TCP" not in codes(together)
+
+
 def test_nixl_without_address_and_interface_asks_for_them() -> None:
     made = _on_gpus(address=None, interface=None)
     environment = dict(made.replicas[1].container.environment)

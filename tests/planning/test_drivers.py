@@ -8,6 +8,7 @@ from deployments.planning.platforms.drivers import (
     ImageStack,
     cann_of,
     cuda_of,
+    cuda_of_release,
     judge_driver,
 )
 
@@ -60,6 +61,7 @@ REQUIRE = (
         ("570.86.15", stack(CUDA_VERSION="13.0.1"), "too_old"),
         ("570.86.15", stack(CUDA_VERSION="12.9.1"), "fits"),
         ("515.65.01", stack(CUDA_VERSION="12.9.1"), "too_old"),
+        ("525.60.13", stack(CUDA_VERSION="12"), "fits"),
         ("535.129.03", stack(CUDA_VERSION="13.0", NVIDIA_REQUIRE_CUDA=REQUIRE), "slow"),
         (
             "550.90.07",
@@ -130,6 +132,9 @@ def test_what_an_image_holds() -> None:
     assert cuda_of(stack("vllm/vllm-openai:v0.28.0-cu129")) == (12, 9)
     assert cuda_of(stack("vllm/vllm-openai:v0.18.0-cu130")) == (13, 0)
     assert cuda_of(stack("registry:5000/vllm:latest")) is None
+    assert cuda_of_release("vllm", "0.20.0") == "13.0"
+    assert cuda_of_release("vllm", "0.19.1") == "12"
+    assert cuda_of_release("vllm-ascend", "0.23.0") is None
     assert cann_of(ascend("0.23.0")) == "9.1.0"
     assert cann_of(stack(version="0.23.0")) is None
     old = ascend("9", ASCEND_TOOLKIT_HOME="/usr/local/Ascend/ascend-toolkit/latest")

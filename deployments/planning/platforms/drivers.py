@@ -1,7 +1,8 @@
 """Whether the driver of a host is new enough for what an image holds: CUDA or CANN.
 
 Sources: NVIDIA, CUDA minor version compatibility (CUDA 11.x from driver 450, 12.x from 525, 13.x from
-580); CANN 9.1.0 release notes, compatibility of CANN with Ascend HDK (8.5 and 9.0 from 25.0, 9.1 from
+580); vLLM pull request 39878 (CUDA 13.0 is what images without a CUDA in their tag hold since 0.20.0,
+12.x before); CANN 9.1.0 release notes, compatibility of CANN with Ascend HDK (8.5 and 9.0 from 25.0, 9.1 from
 25.2), and those of CANN 8.5.0; vllm-ascend v0.21.0rc1 release notes (full graphs need HDK 25.5.1).
 """
 
@@ -10,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from deployments.planning.engines.definition import VLLM_ASCEND
+from deployments.planning.engines.definition import VLLM, VLLM_ASCEND
 from deployments.planning.errors import PlanningError
 from deployments.planning.platforms.ascend import DRIVERS
 from deployments.planning.platforms.images import split_reference
@@ -27,6 +28,8 @@ CANN_NEEDS: Mapping[tuple[int, ...], tuple[int, ...]] = {
 """The oldest Ascend HDK by CANN; of older ones the release notes could not be read."""
 FULL_GRAPHS_NEED = (25, 5, 1)
 FULL_GRAPHS_SINCE = "0.21.0rc1"
+CUDA_13_SINCE = "0.20.0"
+"""The first vLLM whose official image holds CUDA 13.0 where its tag names none."""
 _CUDA_TAG = re.compile(r"-cu(\d{2})(\d)(?:-|$)")
 _CANN_FOLDER = re.compile(r"cann-(\d[\w.-]*)|ascend-toolkit/(\d[\w.-]*)")
 _RANGE = re.compile(r"driver>=(\d+)(?:\.\d+)*,driver<(\d+)")
@@ -101,13 +104,23 @@ def leaves_full_graphs(command: Sequence[str]) -> bool:
     return "--enforce-eager" not in command and not chosen
 
 
-def cuda_of(image: ImageStack) -> tuple[int, int] | None:
-    """The CUDA of an image, from ``CUDA_VERSION`` or from its tag (``v0.28.0-cu129``)."""
+def cuda_of(image: ImageStack) -> tuple[int, ...] | None:
+    """The CUDA of an image, from ``CUDA_VERSION`` or from its tag (``v0.28.0-cu129``).
+
+    One number where only the major version is known, else two.
+    """
     numbers = _numbers(image.environment.get("CUDA_VERSION", ""))
-    if len(numbers) >= 2:
-        return numbers[0], numbers[1]
+    if numbers:
+        return numbers[:2]
     tag = _CUDA_TAG.search(split_reference(image.reference)[1] or "")
     return (int(tag[1]), int(tag[2])) if tag else None
+
+
+def cuda_of_release(engine: str, version: str) -> str | None:
+    """The CUDA of an engine's official image for NVIDIA GPUs, ``None`` for other engines."""
+    if engine != VLLM:
+        return None
+    return "13.0" if parse_version(version) >= parse_version(CUDA_13_SINCE) else "12"
 
 
 def cann_of(image: ImageStack) -> str | None:
@@ -126,7 +139,7 @@ def _nvidia(driver: HostDriver, image: ImageStack) -> DriverVerdict:
     needed = CUDA_NEEDS.get(cuda[0]) if cuda else None
     if cuda is None or needed is None:
         return _image_unknown(image, "CUDA")
-    shown = f"{cuda[0]}.{cuda[1]}"
+    shown = _dotted(cuda)
     branch = _numbers(driver.version)[:1]
     if branch >= (needed,):
         return DriverVerdict(

@@ -11,6 +11,7 @@ from deployments.planning.platforms.drivers import (
     DriverVerdict,
     HostDriver,
     ImageStack,
+    cuda_of_release,
     judge_driver,
     leaves_full_graphs,
 )
@@ -21,6 +22,7 @@ from deployments.planning.versions import parse_version
 GRAPHS_BY_DEFAULT = (0, 21, 0)
 """FULL_AND_PIECEWISE is the default from this vLLM release on (vllm-ascend v0.21.0rc1)."""
 DRIVER_SOURCE = "vllm-ascend v0.23.0, versioning policy and release notes"
+CUDA_SOURCE = "NVIDIA, CUDA minor version compatibility; vLLM pull request 39878"
 
 
 def engine_rules(context: PlanContext) -> Iterator[Finding]:
@@ -49,6 +51,7 @@ def engine_rules(context: PlanContext) -> Iterator[Finding]:
     if not context.practice:
         yield from _image(context)
         yield from _driver(context)
+        yield from _cuda_driver(context)
         yield from _kin(context)
         yield from _length(context)
     if context.practice:
@@ -131,6 +134,24 @@ def _driver(context: PlanContext) -> Iterator[Finding]:
     )
 
 
+def _cuda_driver(context: PlanContext) -> Iterator[Finding]:
+    """Judge the drivers that probes read; an image may hold what makes an older one do."""
+    if context.platform.name != "nvidia":
+        return
+    for host in context.hosts:
+        verdict = _verdict(context, host)
+        if verdict.state in {DriverState.TOO_OLD, DriverState.SLOW}:
+            yield Finding(
+                code="CUDA_DRIVER_OLD",
+                category="environment",
+                severity=Severity.WARNING,
+                message=verdict.sentence,
+                fix=verdict.fix,
+                source=CUDA_SOURCE,
+                evidence=host.name,
+            )
+
+
 def _verdict(context: PlanContext, host: HostSnapshot) -> DriverVerdict:
     """Compare the driver that a probe saw with the image; what the image itself says comes later."""
     containers = [
@@ -150,11 +171,20 @@ def _verdict(context: PlanContext, host: HostSnapshot) -> DriverVerdict:
             engine=context.profile.engine,
             # Which CANN an image of one's own holds is not known before it is looked into.
             engine_version="" if context.spec.image else context.profile.version,
-            environment={},
+            environment=_known_of_image(context),
             full_graphs=any(leaves_full_graphs(one.command) for one in containers),
         ),
     )
     return found or DriverVerdict(state=DriverState.UNKNOWN, sentence=NOTHING)
+
+
+def _known_of_image(context: PlanContext) -> dict[str, str]:
+    """What is known of an official image's environment without it at hand."""
+    profile = context.profile
+    if context.spec.image is not None:
+        return {}
+    cuda = cuda_of_release(profile.engine, profile.version)
+    return {} if cuda is None else {"CUDA_VERSION": cuda}
 
 
 def _kin(context: PlanContext) -> Iterator[Finding]:

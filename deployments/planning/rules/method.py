@@ -6,8 +6,9 @@ from deployments.planning.context import PlanContext
 from deployments.planning.decision import AUTO
 from deployments.planning.engines.lives import why_unsupported
 from deployments.planning.methods import FACTS, Method, Need
+from deployments.planning.model_config.fit import READS_STATES
 from deployments.planning.plan import Finding, Severity
-from deployments.planning.text import text
+from deployments.planning.text import listed, text
 
 CATEGORIES = {
     Need.MTP_WEIGHTS: "missing-weights",
@@ -25,6 +26,7 @@ def method_rules(context: PlanContext) -> Iterator[Finding]:
         return
     yield from _closed(context, method)
     yield from _unchecked_weights(context, method)
+    yield from _unchecked_drafter(context, method)
     if not FACTS[method].async_scheduling:
         yield Finding(
             code="ASYNC_SCHEDULING_OFF",
@@ -97,4 +99,32 @@ def _unchecked_weights(context: PlanContext, method: Method) -> Iterator[Finding
         ),
         source=context.checkpoint.source,
         evidence=context.checkpoint.repository,
+    )
+
+
+def _unchecked_drafter(context: PlanContext, method: Method) -> Iterator[Finding]:
+    """A drafter of its own must have the target's vocabulary, and mostly its hidden size."""
+    model, drafter = context.model, context.drafter
+    if drafter is None or drafter.inside_checkpoint or context.practice:
+        return
+    facts = [(text("vocabulary"), model.vocabulary_size)]
+    if method in READS_STATES:
+        facts.insert(0, (text("hidden size"), model.hidden_size))
+    unknown = [name for name, size in facts if size is None]
+    if not unknown:
+        return
+    yield Finding(
+        code="DRAFTER_FIT_UNCHECKED",
+        category="missing-drafter",
+        severity=Severity.INFO,
+        message=text(
+            "Not known of {model}: {facts}. Whether the drafter {drafter} fits it could not be "
+            "checked, and what the drafter adds to memory is a guess.",
+            model=model.name,
+            facts=listed(unknown),
+            drafter=drafter.key,
+        ),
+        fix=text("Compare config.json of both, or import it from a host."),
+        source=drafter.source,
+        evidence=drafter.repository,
     )

@@ -28,7 +28,8 @@ FILE = "plan_examples.yaml"
 class PlanSample:
     """A spec, and what stands around it: ``taken_ports``, ``taken_devices``, ``images``, ``driver``
     of every host, ``model_roots`` of the cluster, ``catalog`` facts of the model, ``cut_off`` model
-    directories of every host, and ``registered`` for hosts that the panel deploys to."""
+    directories of every host, all that is ``listed`` there, and ``registered`` for hosts that the
+    panel deploys to."""
 
     spec: Mapping[str, Json]
     around: Mapping[str, Json] = field(default_factory=dict)
@@ -68,6 +69,8 @@ class PlanSample:
             model = replace(model, mtp_layers=layers)
         if facts.get("context_length") == "unknown":
             model = replace(model, context_length=None, serving=())
+        if facts.get("hidden_size") == "unknown":
+            model = replace(model, hidden_size=None)
         if isinstance(engine, str):
             name, _, version = engine.partition("==")
             model = replace(model, minimum_engines={name: version})
@@ -78,13 +81,16 @@ class PlanSample:
             ImageSnapshot(reference=one, image_id="sha256:1", digest="sha256:2")
             for one in _words(self.around.get("images"))
         )
-        driver = self.around.get("driver")
+        driver, found = self.around.get("driver"), self.around.get("listed")
         return replace(
             host,
             driver_version=driver if isinstance(driver, str) else None,
             taken_ports=_numbers(self.around.get("taken_ports")),
             taken_devices=_numbers(self.around.get("taken_devices")),
             images=images,
+            listed=None
+            if found is None
+            else tuple(f"{host.model_root}/{name}" for name in _words(found)),
             models=tuple(
                 ModelSnapshot(
                     path=f"{host.model_root}/{name}",
