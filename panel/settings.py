@@ -89,6 +89,7 @@ TEMPLATES: list[dict[str, Any]] = [
         "OPTIONS": {
             "builtins": [
                 "template_partials.templatetags.partials",
+                "deployments.templatetags.fixed",
                 "deployments.templatetags.texts",
             ],
             "context_processors": [

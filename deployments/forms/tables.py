@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from django import forms
@@ -26,7 +26,8 @@ class Choice:
     """One choice of a filter; ``query`` is the address that takes it, for those side by side."""
 
     value: str
-    label: "StrOrPromise"
+    # Each hash of a lazy text would translate it.
+    label: "StrOrPromise" = field(hash=False)
     chosen: bool
     query: str = ""
 
@@ -36,7 +37,7 @@ class FilterField:
     """A filter as its control shows it."""
 
     key: str
-    title: "StrOrPromise"
+    title: "StrOrPromise" = field(hash=False)
     choices: tuple[Choice, ...]
     value: str
     strip: bool

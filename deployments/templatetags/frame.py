@@ -99,13 +99,13 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """What stands around the page for one person."""
+    """What stands around the page for one person; ``here`` is the address to come back to."""
 
     navigation: SafeString
+    person: str
     teams: tuple[str, ...]
     theme: Theme
-    next_theme: Theme
-    theme_names: str
+    here: str
 
 
 @register.simple_tag(takes_context=True)
@@ -117,16 +117,15 @@ def frame(context: Context) -> Frame | None:
         return None
     match = request.resolver_match
     section = section_of(match.view_name if match else "")
-    theme = Theme(user.theme)
     teams = teams_with_waiting(user)
     return Frame(
         navigation=_navigation(
             get_language(), section, sum(waiting for _name, waiting in teams)
         ),
+        person=str(user),
         teams=tuple(name for name, _waiting in teams),
-        theme=theme,
-        next_theme=THEME_AFTER[theme],
-        theme_names=json.dumps({t.value: str(t.label).lower() for t in THEME_AFTER}),
+        theme=Theme(user.theme),
+        here=request.get_full_path(),
     )
 
 
@@ -168,15 +167,15 @@ def go_keys() -> list[tuple[str, Any]]:
 
 
 @register.simple_tag
-def fixed(name: str) -> SafeString:
-    """A template without context, rendered once for each language: the same on every page."""
-    return _fixed(name, get_language())
+def theme_after(theme: Theme) -> Theme:
+    """The theme that a click on its button leads to."""
+    return THEME_AFTER[theme]
 
 
-@lru_cache(maxsize=64)
-def _fixed(name: str, language: str | None) -> SafeString:
-    del language
-    return render_to_string(name)
+@register.simple_tag
+def theme_names() -> str:
+    """What the themes are called, for scripts: JSON."""
+    return json.dumps({t.value: str(t.label).lower() for t in THEME_AFTER})
 
 
 @register.simple_tag

@@ -29,7 +29,7 @@ class TableState:
     """What a person asked of a table; everything in it stands in the address."""
 
     text: str = ""
-    filters: Mapping[str, str] = field(default_factory=dict)
+    filters: Mapping[str, str] = field(default_factory=dict, hash=False)
     sort: str = ""
     columns: tuple[str, ...] = ()
     page: int = 1
@@ -222,7 +222,12 @@ class TablePage:
     @property
     def last(self) -> int:
         """The number of the last row shown."""
-        return self.first + len(self.rows) - 1
+        return min(self.state.page * PAGE_ROWS, self.total)
+
+    @property
+    def surroundings(self) -> "TablePage":
+        """The same without the rows: all that stands around them, to be compared with another page's."""
+        return replace(self, rows=())
 
     @property
     def earlier(self) -> str:
