@@ -2,15 +2,21 @@
 # mypy: allow-untyped-calls
 
 from django.utils import timezone
-from factory.declarations import LazyFunction, Sequence, SubFactory
+from factory.declarations import LazyAttribute, LazyFunction, Sequence, SubFactory
 from factory.django import DjangoModelFactory
 
-from deployments.models import Host, HostSlot, ModelDirectory, ModelListing
+from deployments.models import (
+    Host,
+    HostSlot,
+    ModelDirectory,
+    ModelListing,
+    QueuedBooking,
+)
 from deployments.models.fleet import HostAccess
 from deployments.planning.documents import to_document
 from deployments.planning.model_config.reading import read_model
 from deployments.planning.text import text
-from tests.factories import HostFactory
+from tests.factories import HostFactory, ReplicaFactory
 from tests.planning.model_config.configs import LLAMA
 
 
@@ -31,6 +37,17 @@ class HostSlotFactory(DjangoModelFactory[HostSlot]):
 
     host = SubFactory(HostFactory)
     number = Sequence(lambda n: n + 1)
+
+
+class QueuedBookingFactory(DjangoModelFactory[QueuedBooking]):
+    """A device that a queued replica waits for."""
+
+    class Meta:
+        model = QueuedBooking
+
+    replica = SubFactory(ReplicaFactory)
+    host = LazyAttribute(lambda row: row.replica.host)
+    device = Sequence(lambda n: n % 32_000)
 
 
 class ModelListingFactory(DjangoModelFactory[ModelListing]):

@@ -16,6 +16,7 @@ from deployments.models.catalog import Checkpoint, Drafter, TargetModel
 from deployments.models.command import Command, CommandKind, CommandState
 from deployments.models.deployment import Deployment, Plan, Revision
 from deployments.models.device_probe import HostProbe, ProbeSettings
+from deployments.models.device_queue import QueuedBooking
 from deployments.models.engine_profile import OwnEngineProfile
 from deployments.models.file_log import FileLog, FileLogCursor
 from deployments.models.fleet import (
@@ -29,8 +30,8 @@ from deployments.models.fleet import (
 )
 from deployments.models.freeze import FreezeKind, FreezeRepeat, FreezeWindow
 from deployments.models.host_slot import HostSlot
-from deployments.models.logs import MOST_TAIL_LINES, LogRequest, LogRun, LogTail
 from deployments.models.invitation import Invitation
+from deployments.models.logs import MOST_TAIL_LINES, LogRequest, LogRun, LogTail
 from deployments.models.metrics import (
     CounterCursor,
     Serving,
@@ -89,8 +90,8 @@ __all__ = [
     "Alarm",
     "AlarmEnd",
     "AlarmKind",
-    "Approval",
     "ApiToken",
+    "Approval",
     "ApprovalRequest",
     "AuditAction",
     "AuditEntry",
@@ -123,8 +124,8 @@ __all__ = [
     "HostProbe",
     "HostSlot",
     "HourRollup",
-    "LogCursor",
     "Invitation",
+    "LogCursor",
     "LogGap",
     "LogRequest",
     "LogRun",
@@ -142,6 +143,7 @@ __all__ = [
     "PreflightCheck",
     "PreflightState",
     "ProbeSettings",
+    "QueuedBooking",
     "Reachability",
     "Release",
     "ReleaseEvent",

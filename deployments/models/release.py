@@ -54,6 +54,8 @@ class Release(Row):
 
     ``cause_code``, ``cause`` and ``next_action`` say why it is not live; ``warning`` is shown beside
     a live release, such as one whose speculation is silently off. ``deadline_at`` ends the state.
+    ``queued_at`` is when it began to wait for what others held, by the database's clock; ``None``
+    for one that found everything free.
     """
 
     TEAM_PATH = "deployment__cluster__team"
@@ -76,6 +78,7 @@ class Release(Row):
         "self", null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
     state_since = models.DateTimeField(auto_now_add=True)
+    queued_at = models.DateTimeField(null=True, blank=True)
     deadline_at = models.DateTimeField(null=True, blank=True)
     live_at = models.DateTimeField(null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
@@ -276,7 +279,7 @@ class EventKind(models.TextChoices):
 class ReleaseEvent(Row):
     """One line of a release's journal, for people and for the executor that resumes.
 
-    ``step`` is one of VALIDATE, BOOK, PULL, STOP_OLD, CREATE, START, WAIT_READY, SMOKE, SWITCH,
+    ``step`` is one of QUEUE, VALIDATE, BOOK, PULL, STOP_OLD, CREATE, START, WAIT_READY, SMOKE, SWITCH,
     REMOVE_OLD, STOP, REMOVE, EMERGENCY. ``detail`` holds machine facts (container id, bytes pulled).
     """
 

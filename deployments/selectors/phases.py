@@ -18,9 +18,13 @@ STEPS_OF: dict[ReleaseState, tuple[str, ...]] = {
     ReleaseState.VERIFYING: ("SMOKE", "SWITCH", "REMOVE_OLD"),
 }
 ORDER = (ReleaseState.QUEUED, *STEPS_OF)
-_PHASE_OF = {step: phase for phase, steps in STEPS_OF.items() for step in steps}
+_PHASE_OF = {
+    "QUEUE": ReleaseState.QUEUED,
+    **{step: phase for phase, steps in STEPS_OF.items() for step in steps},
+}
 NOTES_A_PHASE = 3
 _STEP_NAMES: dict[str, Promise] = {
+    "QUEUE": _("Wait for devices and ports"),
     "VALIDATE": _("Check approval and hosts"),
     "BOOK": _("Book devices and ports"),
     "PULL": _("Get the image"),

@@ -26,6 +26,7 @@ from deployments.models.scope import ScopedQuerySet
 from deployments.planning.errors import PlanningError
 from deployments.planning.plan import Plan, PlannedReplica
 from deployments.selectors.access import roles_in
+from deployments.selectors.device_queue import QueuePlace, queue_place
 from deployments.selectors.diagnoses import LONGEST_EVIDENCE
 from deployments.selectors.earlier_releases import (
     NOTHING_AGAIN,
@@ -95,6 +96,7 @@ class ReleaseProgress:
     moving: bool
     cancelling: bool
     stamp: str
+    queue: QueuePlace | None = None
 
     @property
     def current(self) -> Phase | None:
@@ -248,6 +250,7 @@ def release_progress(release: Release, plan: Plan | None) -> ReleaseProgress:
     ).first()
     cancelling = command is not None and command.cancel_requested_at is not None
     moving = release.state in CHANGING_STATES or command is not None
+    queue = queue_place(release, {row.host_id for row in replicas})
     return ReleaseProgress(
         release=release,
         phases=phases(release, events, timezone.now()),
@@ -257,6 +260,7 @@ def release_progress(release: Release, plan: Plan | None) -> ReleaseProgress:
         journal=tuple(_told(events)[-JOURNAL_LINES:]),
         moving=moving,
         cancelling=cancelling,
+        queue=queue,
         stamp=_stamp(
             [
                 release.state,
@@ -267,6 +271,7 @@ def release_progress(release: Release, plan: Plan | None) -> ReleaseProgress:
                 release.warning,
                 moving,
                 cancelling,
+                _queued(queue),
                 [[one.sequence, one.message, one.detail] for one in events[-3:]],
                 [_seen(replica) for replica in replicas],
             ]
@@ -316,6 +321,16 @@ def _seen(replica: Replica) -> list[object]:
         replica.verified_method,
         replica.verified_num_speculative_tokens,
     ]
+
+
+def _queued(queue: QueuePlace | None) -> list[object]:
+    if queue is None:
+        return []
+    behind = [
+        [one.kind, one.number, str(one.release.pk), one.release.state]
+        for one in queue.behind
+    ]
+    return [queue.position, behind]
 
 
 def _stamp(facts: list[object]) -> str:

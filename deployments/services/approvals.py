@@ -165,6 +165,13 @@ def check_approval(request: ApprovalRequest) -> None:
         )
 
 
+def mark_expired(request_id: uuid.UUID) -> None:
+    """End a released request whose release waited until the approval ran out."""
+    ApprovalRequest.objects.filter(pk=request_id, state=RequestState.RELEASED).update(
+        state=RequestState.EXPIRED, decided_at=timezone.now()
+    )
+
+
 def mark_stale(request_id: uuid.UUID) -> None:
     """End a released or approved request whose hosts changed before anything ran."""
     ApprovalRequest.objects.filter(

@@ -9,7 +9,6 @@ from deployments.models import (
     CHANGING_STATES,
     ApprovalRequest,
     AuditAction,
-    Booking,
     Command,
     CommandKind,
     CommandState,
@@ -32,6 +31,7 @@ from deployments.selectors.votes import team_of
 from deployments.services.access import require_role
 from deployments.services.approvals import check_approval
 from deployments.services.audit import record
+from deployments.services.device_queue import book_or_queue, look_at_once
 from deployments.services.errors import ConflictError
 from deployments.services.freezes import check_freeze
 from deployments.services.outbox import add_command, command_with_key
@@ -48,6 +48,7 @@ def start_release(
 ) -> Release:
     """Begin the release of an approved request: rows, bookings and the command, all or nothing.
 
+    Where another release holds a device or port, or waits for it, the release is queued behind that.
     The same key again, or another click on the same request, returns the first release.
 
     Raises:
@@ -55,7 +56,7 @@ def start_release(
         NotApprovedError: no valid approval covers the plan.
         FrozenError: a freeze window forbids to start anything new now.
         NotYetError, TooLateError: its time has not come, or is over.
-        ConflictError: the deployment is being changed, or a device or port is held by another.
+        ConflictError: the deployment is being changed, or a host left the cluster.
     """
     require_role(user, team_of(request), TeamRole.OPERATOR)
     with transaction.atomic():
@@ -80,13 +81,15 @@ def begin_release(
 ) -> Release:
     """Make the rows, bookings and command of a release; the caller has proved that it may.
 
+    Call within a transaction.
+
     Raises:
         PlanningError: the stored plan does not match its digest.
-        ConflictError: the deployment is being changed, or a device or port is held by another.
+        ConflictError: the deployment is being changed, or a host left the cluster.
     """
     plan = stored_plan(request.plan)
     release = _create_release(user, request, request.plan.revision.deployment)
-    _book(_create_replicas(release, plan))
+    book_or_queue(release, _resources(_create_replicas(release, plan)))
     add_command(release, CommandKind.DEPLOY, user, idempotency_key)
     return release
 
@@ -103,8 +106,7 @@ def release_again(user: User, earlier: Release, idempotency_key: str) -> Release
         PlanningError: the stored plan does not match its digest.
         FrozenError: a freeze window forbids it, and it is no way back.
         NotYetError, TooLateError: it was never live, and its time has not come or is over.
-        ConflictError: it never ran, the hosts have changed, the deployment is being changed, or a
-            device or port is held by another.
+        ConflictError: it never ran, the hosts have changed, or the deployment is being changed.
     """
     request = earlier.request
     require_role(user, team_of(request), TeamRole.OPERATOR)
@@ -129,7 +131,7 @@ def release_again(user: User, earlier: Release, idempotency_key: str) -> Release
     try:
         with transaction.atomic():
             release = _create_release(user, request, earlier.deployment)
-            _book(_create_replicas(release, plan))
+            book_or_queue(release, _resources(_create_replicas(release, plan)))
             add_command(release, CommandKind.DEPLOY, user, idempotency_key)
             told = {"digest": request.digest, "earlier_release": earlier.number}
             record(AuditAction.RELEASE_RESTORED, user, release, after=told)
@@ -211,14 +213,16 @@ def _create_replicas(
     return made
 
 
-def _book(replicas: list[tuple[Replica, PlannedReplica]]) -> None:
-    """Book devices and ports, in one order for everybody, so that two releases never deadlock.
+def _resources(
+    replicas: list[tuple[Replica, PlannedReplica]],
+) -> list[tuple[Replica, str, int]]:
+    """Every device and port that the replicas need.
 
-    A booking of the release that is being replaced stays with it until its container is gone;
-    the executor then hands it over (``services.rollout``).
+    What the release that is being replaced holds stays with it until its container is gone; the
+    executor then hands it over (``services.rollout``).
     """
-    wanted = [
-        (replica.host.name, kind, number, replica)
+    return [
+        (replica, kind, number)
         for replica, planned in replicas
         for kind, numbers in (
             ("device", planned.devices),
@@ -226,60 +230,6 @@ def _book(replicas: list[tuple[Replica, PlannedReplica]]) -> None:
         )
         for number in numbers
     ]
-    for _host, kind, number, replica in sorted(wanted, key=lambda item: item[:3]):
-        held = (
-            Booking.objects.filter(
-                host=replica.host, released_at=None, **{kind: number}
-            )
-            .select_related("replica__release__deployment")
-            .first()
-        )
-        if held is None:
-            _book_one(replica, kind, number)
-        elif held.replica.release.deployment_id != replica.release.deployment_id:
-            raise _held(replica, kind, number, held.replica.release)
-
-
-def _book_one(replica: Replica, kind: str, number: int) -> None:
-    try:
-        with transaction.atomic():
-            Booking.objects.create(host=replica.host, replica=replica, **{kind: number})
-    except IntegrityError as error:
-        held = Booking.objects.filter(
-            host=replica.host, released_at=None, **{kind: number}
-        ).select_related("replica__release__deployment")
-        first = held.first()
-        raise _held(
-            replica, kind, number, first.replica.release if first else None
-        ) from error
-
-
-def _held(
-    replica: Replica, kind: str, number: int, holder: Release | None
-) -> ConflictError:
-    """What the start waits for, and how that ends."""
-    said = _(
-        "%(kind)s %(number)s of %(host)s is held by %(holder)s. "
-        "Stop that deployment, or plan again for other hosts."
-    )
-    if holder is None:
-        said = _(
-            "%(kind)s %(number)s of %(host)s was taken at this moment. Look again, then deploy."
-        )
-    elif holder.state in CHANGING_STATES:
-        said = _(
-            "%(kind)s %(number)s of %(host)s is held by %(holder)s, which is being changed now. "
-            "Wait until that ends and frees it, stop that deployment, or plan again for other hosts."
-        )
-    return ConflictError(
-        said
-        % {
-            "kind": _("Device") if kind == "device" else _("Port"),
-            "number": number,
-            "host": replica.host.name,
-            "holder": holder or "",
-        }
-    )
 
 
 def cancel_release(user: User, release: Release) -> None:
@@ -291,13 +241,15 @@ def cancel_release(user: User, release: Release) -> None:
     """
     require_role(user, release.deployment.cluster.team, TeamRole.OPERATOR)
     with transaction.atomic():
-        asked = Command.objects.filter(
+        command = Command.objects.filter(
             release=release,
             kind=CommandKind.DEPLOY,
             state__in=[CommandState.READY, CommandState.RUNNING],
-        ).update(cancel_requested_at=timezone.now())
-        if asked != 1:
+        )
+        if command.update(cancel_requested_at=timezone.now()) != 1:
             raise ConflictError(_("Nothing is being done that could be cancelled."))
+        command_id = command.values_list("pk", flat=True).get()
+        transaction.on_commit(lambda: look_at_once(command_id))
         record(AuditAction.RELEASE_CANCELLED, user, release)
 
 

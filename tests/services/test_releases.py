@@ -16,7 +16,6 @@ from deployments.models import (
     Host,
     Release,
     ReleaseState,
-    Replica,
     RequestState,
     RoleGrant,
 )
@@ -130,32 +129,6 @@ def test_approver_who_is_no_operator_cannot_start(team1: Team1) -> None:
     for person in (team1.bob, team1.charlie):
         with pytest.raises(NotAllowedError):
             start_release(person, request, "key-1")
-
-
-def test_device_of_another_deployment_is_not_taken(team1: Team1) -> None:
-    start_release(team1.alice, team1.approved("first"), "key-1")
-    second = team1.approved("second")
-    waits = r"Device 0 of gpu-1 is held by first release 1, which is being changed now. Wait until"
-    with pytest.raises(ConflictError, match=waits):
-        start_release(team1.alice, second, "key-2")
-    second.refresh_from_db()
-    assert second.state == RequestState.APPROVED
-    assert Release.objects.count() == 1
-    assert Replica.objects.count() == 1
-
-
-def test_what_a_live_release_holds_is_not_waited_for(team1: Team1) -> None:
-    start_release(team1.alice, team1.approved("first"), "key-1")
-    Release.objects.update(state=ReleaseState.LIVE, live_at=timezone.now())
-    with pytest.raises(ConflictError, match=r"held by first release 1\. Stop that"):
-        start_release(team1.alice, team1.approved("second"), "key-2")
-
-
-def test_port_of_another_deployment_is_not_taken(team1: Team1) -> None:
-    start_release(team1.alice, team1.approved("first"), "key-1")
-    planned = planned_replica(name="second", devices=(1,), port=8000)
-    with pytest.raises(ConflictError, match=r"Port 8000 of gpu-1 is held by first"):
-        start_release(team1.alice, approved_with(team1, "second", planned), "key-2")
 
 
 def test_released_bookings_are_free_again(team1: Team1) -> None:

@@ -21,7 +21,13 @@ from deployments.models import (
     User,
 )
 from deployments.services.rollout.journal import Step
-from tests.factories import CommandFactory, DeploymentFactory, ReleaseEventFactory
+from tests.factories import (
+    BookingFactory,
+    CommandFactory,
+    DeploymentFactory,
+    ReleaseEventFactory,
+)
+from tests.host_rows import QueuedBookingFactory
 from tests.plan_rows import released, stored
 from tests.plan_values import plan_value
 from tests.views.page_parts import attribute, words
@@ -326,3 +332,27 @@ def test_the_journal_tells_a_step_that_has_ended_once(
     rows = page.select(f"#journal-{release.pk} tbody tr")
     told = [words(row, "td:nth-of-type(3)") for row in rows[-3:]]
     assert told == ["Failed", "Done", "Begins"]
+
+
+def test_one_that_waits_says_behind_whom_and_its_position(
+    as_alice: Client, release: Release, cluster: Cluster, alice: User
+) -> None:
+    value = plan_value(name="second")
+    deployment = DeploymentFactory.create(
+        cluster=cluster, name="second", created_by=alice
+    )
+    waiting = released(stored(deployment, value), value, ReleaseState.QUEUED)
+    Release.objects.filter(pk=waiting.pk).update(queued_at=timezone.now(), live_at=None)
+    BookingFactory.create(replica=release.replicas.get(), device=0)
+    QueuedBookingFactory.create(replica=waiting.replicas.get(), device=0)
+    part = region(as_alice, waiting)
+    assert "position 1" in words(part, "[aria-labelledby=h-queue]")
+    line = words(part, "[aria-labelledby=h-queue] li")
+    assert line.startswith("Device 0 of gpu-1: queued behind chat release 1 , which")
+    link = attribute(part, "[aria-labelledby=h-queue] li a", "href")
+    assert link == f"/releases/{release.pk}/"
+    put_in(release, ReleaseState.LIVE)
+    CommandFactory.create(release=waiting)
+    line = words(region(as_alice, waiting), "[aria-labelledby=h-queue] li")
+    assert "It is not being changed: stop it" in line
+    assert queries_for(as_alice, f"/releases/{waiting.pk}/") <= 12

@@ -33,6 +33,8 @@ VERIFY_LIMIT = timedelta(minutes=5)
 def deploy_acts(rollout: Rollout) -> Iterator[Act]:
     """The acts of a deployment; routers start when everything behind them is ready."""
     rows = [member.row for member in rollout.members]
+    if rollout.release.queued_at is not None:
+        yield Act(Step.QUEUE)
     yield Act(Step.VALIDATE)
     yield Act(Step.BOOK)
     yield from (Act(Step.PULL, row) for row in rows)

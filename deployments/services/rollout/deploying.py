@@ -23,6 +23,7 @@ from deployments.services.rollout.journal import Act, Step
 from deployments.services.rollout.outcomes import Done, StepFailedError, Wait
 from deployments.services.rollout.preflight import book, validate
 from deployments.services.rollout.pulling import pull
+from deployments.services.rollout.queueing import queue
 from deployments.services.rollout.replacing import (
     keep_old_for_later,
     make_old_live,
@@ -47,6 +48,7 @@ def _start(rollout: Rollout, act: Act, member: Member) -> Done | Wait:
 
 
 _ON_RELEASE = {
+    Step.QUEUE: queue,
     Step.VALIDATE: validate,
     Step.BOOK: book,
     Step.CHECK: check_images,

@@ -29,6 +29,7 @@ DOING: Mapping[Step, Text] = {
     Step.RESTORE_OLD: text("Starting {what} again: {cause}"),
 }
 ALONE: Mapping[Step, Text] = {
+    Step.QUEUE: text("Waiting for devices and ports: {cause}"),
     Step.VALIDATE: text("Checking the approval and the hosts: {cause}"),
     Step.BOOK: text("Booking devices and ports: {cause}"),
     Step.SWITCH: text("Taking over: {cause}"),

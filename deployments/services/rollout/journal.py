@@ -20,6 +20,7 @@ SEQUENCE_TRIES = 10
 class Step(StrEnum):
     """The steps of a command, in the words of the journal."""
 
+    QUEUE = "QUEUE"
     VALIDATE = "VALIDATE"
     BOOK = "BOOK"
     PULL = "PULL"

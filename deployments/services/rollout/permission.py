@@ -56,6 +56,26 @@ def prove_moment(rollout: Rollout) -> None:
         raise _blocked(error.code, error, again) from error
 
 
+def may_begin(rollout: Rollout) -> bool:
+    """Whether one that waits may begin now; a freeze or an early hour only lets it wait longer.
+
+    Raises:
+        StepFailedError: its time is over.
+    """
+    release = rollout.release
+    if use_of(release) is not None:
+        return True
+    try:
+        check_freeze(release.request, number=release.number)
+        check_start_time(release.request)
+    except (FrozenError, NotYetError):
+        return False
+    except TooLateError as error:
+        again = text("Submit the plan again and have it approved.")
+        raise _blocked(error.code, error, again) from error
+    return True
+
+
 def _blocked(
     code: str, error: UseCaseError | PlanningError, next_action: Text
 ) -> StepFailedError:

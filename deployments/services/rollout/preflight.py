@@ -16,6 +16,7 @@ from deployments.models import (
 from deployments.planning.text import Text, sentences, text
 from deployments.selectors.planning_inputs import host_snapshots
 from deployments.services.approvals import mark_stale
+from deployments.services.device_queue import lock_hosts
 from deployments.services.observation import look_at, store_observation
 from deployments.services.rollout.checklist import Checklist
 from deployments.services.rollout.journal import Act
@@ -140,6 +141,7 @@ def book(rollout: Rollout, act: Act) -> Done:
     try:
         prove_names(rollout, found)
         with rollout.claim.fenced():
+            lock_hosts(host.pk for host in rollout.hosts)
             for host in rollout.hosts:
                 with found.checking(PreflightCheck.DEVICES, host):
                     for member in rollout.members_on(host):

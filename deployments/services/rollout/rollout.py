@@ -27,6 +27,7 @@ from deployments.planning.platforms.ascend import DRIVER_MOUNTS, FABRIC_MOUNTS
 from deployments.planning.platforms.ascend_950 import DRIVER_MOUNTS_950
 from deployments.planning.text import Text, text
 from deployments.selectors.plans import stored_plan
+from deployments.services.device_queue import stop_waiting, wake_waiting
 from deployments.services.host_access import open_host, prove_same_engine
 from deployments.services.rollout.claims import Claim
 from deployments.services.rollout.journal import Journal
@@ -258,10 +259,16 @@ def save_observed(row: Replica, facts: ContainerFacts | None) -> None:
 
 
 def release_bookings(row: Replica) -> int:
-    """Free the devices and ports of a replica whose container was seen not running."""
-    return Booking.objects.filter(replica=row, released_at=None).update(
+    """Free the devices and ports of a replica whose container was seen not running.
+
+    Who waits for them looks again when the transaction commits.
+    """
+    freed = Booking.objects.filter(replica=row, released_at=None).update(
         released_at=Now()
     )
+    if freed + stop_waiting(row):
+        wake_waiting(row.host)
+    return freed
 
 
 def place(member: Member) -> Text:
