@@ -54,15 +54,16 @@ def _secrets() -> Iterator[CheckMessage]:
 
 
 def _networks() -> Iterator[CheckMessage]:
-    for words in settings.HOST_NETWORKS_ALLOWED:
-        try:
-            ip_network(words)
-        except ValueError:
-            yield Error(
-                f"HOST_NETWORKS_ALLOWED names {words}, which is no network.",
-                hint="Write networks as 127.0.0.0/8, separated by commas.",
-                id="deployments.E007",
-            )
+    for name in ("HOST_NETWORKS_ALLOWED", "NOTICE_NETWORKS_ALLOWED"):
+        for words in getattr(settings, name):
+            try:
+                ip_network(words)
+            except ValueError:
+                yield Error(
+                    f"{name} names {words}, which is no network.",
+                    hint="Write networks as 127.0.0.0/8, separated by commas.",
+                    id="deployments.E007",
+                )
 
 
 def _parts() -> Iterator[CheckMessage]:

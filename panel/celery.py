@@ -32,6 +32,7 @@ app.conf.beat_schedule = {
         ("roll_up", 30),
         ("forget_old", 300),
         ("follow_requests", 30),
+        ("send_notices", 15),
     )
 }
 app.autodiscover_tasks(["deployments"])

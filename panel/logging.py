@@ -96,6 +96,8 @@ def logging_settings(*, readable: bool) -> dict[str, Any]:
             "celery.app.trace": {"level": "WARNING"},
             "celery.beat": {"level": "WARNING"},
             "httpx": {"level": "WARNING"},
+            # Its words may name addresses that are secrets.
+            "apprise": {"level": "CRITICAL", "propagate": False},
             "urllib3": {"level": "WARNING"},
         },
     }

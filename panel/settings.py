@@ -41,6 +41,12 @@ REDIS_URL = env.secret(
 # Loopback, link-local and metadata networks that hosts may be in all the same
 HOST_NETWORKS_ALLOWED = env.items("HOST_NETWORKS_ALLOWED", default="")
 
+# Notices: the address of the panel in links, the mail server of people, networks as above
+
+PANEL_URL = env.text("PANEL_URL", default="")
+NOTICE_MAIL_URL = env.secret("NOTICE_MAIL_URL", default="")
+NOTICE_NETWORKS_ALLOWED = env.items("NOTICE_NETWORKS_ALLOWED", default="")
+
 # Applications, middleware, templates
 
 INSTALLED_APPS = [

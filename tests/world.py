@@ -12,8 +12,10 @@ from deployments.models import (
     AuditEntry,
     BenchmarkResult,
     Cluster,
+    DeliveryState,
     Deployment,
     Host,
+    NoticeDelivery,
     Release,
     ReleaseState,
     RequestState,
@@ -35,6 +37,7 @@ from tests.factories import (
     member,
 )
 from tests.host_rows import model_directories
+from tests.notice_rows import NoticeDeliveryFactory
 from tests.plan_rows import released, request_for, stored
 from tests.plan_values import plan_value
 
@@ -91,6 +94,11 @@ class World:
         self.entry: AuditEntry = AuditEntryFactory.create(
             on=self.deployment, reason=f"{name}-canary"
         )
+        self.delivery: NoticeDelivery = NoticeDeliveryFactory.create(
+            channel__team=self.team,
+            channel__name=f"{name}-canary",
+            state=DeliveryState.DEAD,
+        )
         self.view: SavedView = SavedViewFactory.create(name=f"{name}-canary")
 
     def row(self, route: str) -> HasKey:
@@ -106,6 +114,9 @@ class World:
             "table": self.view,
             "benchmark": self.benchmark,
             "alarm": self.alarm,
+            "team": self.team,
+            "channel": self.delivery.channel,
+            "delivery": self.delivery,
             "audit": self.entry,
         }
         return kinds[route.partition("-")[0]]

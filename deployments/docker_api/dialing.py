@@ -7,8 +7,7 @@ entered by a person must not lead the panel to itself or to the credentials of i
 import errno
 import ipaddress
 import socket
-from collections.abc import Callable, Collection, Mapping
-from types import MappingProxyType
+from collections.abc import Callable, Collection
 
 from deployments.docker_api.errors import AddressRefusedError, DockerApiError
 from deployments.docker_api.way_errors import (
@@ -18,25 +17,13 @@ from deployments.docker_api.way_errors import (
     RefusedError,
     SocketForbiddenError,
 )
+from deployments.planning.closed_addresses import closed, unwrapped
 from deployments.planning.engine_address import EngineAddress
-from deployments.planning.text import Text, text
+from deployments.planning.text import text
 
 CONNECT_TIMEOUT_S = 5.0
 Dial = Callable[[float], socket.socket]
 """Open one connection on which every call waits so many seconds at most."""
-Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
-METADATA: Mapping[Ip, str] = MappingProxyType(
-    {
-        ipaddress.ip_address(one): cloud
-        for one, cloud in (
-            ("100.100.100.200", "Alibaba Cloud"),
-            ("192.0.0.192", "Oracle Cloud"),
-            ("fd00:ec2::254", "AWS"),
-        )
-    }
-)
-"""Metadata services outside the link-local networks."""
 
 
 def resolve(host: str, address: EngineAddress, allowed: Collection[str]) -> str:
@@ -57,10 +44,9 @@ def resolve(host: str, address: EngineAddress, allowed: Collection[str]) -> str:
                 host=host,
             )
         ) from error
-    networks = tuple(ipaddress.ip_network(one) for one in allowed)
-    addresses = [_unwrapped(ipaddress.ip_address(row[4][0])) for row in found]
+    addresses = [unwrapped(ipaddress.ip_address(row[4][0])) for row in found]
     for one in addresses:
-        kind = None if any(one in network for network in networks) else _closed(one)
+        kind = closed(one, allowed)
         if kind is not None:
             raise AddressRefusedError(
                 text(
@@ -73,24 +59,6 @@ def resolve(host: str, address: EngineAddress, allowed: Collection[str]) -> str:
                 )
             )
     return str(addresses[0])
-
-
-def _unwrapped(ip: Ip) -> Ip:
-    mapped = ip.ipv4_mapped if isinstance(ip, ipaddress.IPv6Address) else None
-    return mapped or ip
-
-
-def _closed(ip: Ip) -> Text | None:
-    """What kind of address it is that nobody may enter."""
-    if ip in METADATA:
-        return text("the metadata service of {cloud}", cloud=METADATA[ip])
-    if ip.is_loopback:
-        return text("an address of the panel's own machine")
-    if ip.is_link_local:
-        return text("a link-local address, where clouds serve their metadata")
-    if ip.is_unspecified or ip.is_multicast or ip.is_reserved:
-        return text("no address of a machine")
-    return None
 
 
 def connect_tcp(

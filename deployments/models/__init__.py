@@ -44,6 +44,14 @@ from deployments.models.model_directory import (
     ModelDirectoryState,
     ModelListing,
 )
+from deployments.models.notice import (
+    ChannelKind,
+    DeliveryState,
+    Notice,
+    NoticeChannel,
+    NoticeDelivery,
+    NoticeKind,
+)
 from deployments.models.policy import PolicyVersion
 from deployments.models.preflight import Preflight, PreflightCheck, PreflightState
 from deployments.models.release import (
@@ -100,6 +108,7 @@ __all__ = [
     "BenchmarkResult",
     "Booking",
     "BreakGlass",
+    "ChannelKind",
     "Checkpoint",
     "Cluster",
     "Command",
@@ -108,6 +117,7 @@ __all__ = [
     "CounterCursor",
     "DayRollup",
     "Decision",
+    "DeliveryState",
     "Density",
     "Deployment",
     "Device",
@@ -135,6 +145,10 @@ __all__ = [
     "ModelDirectory",
     "ModelDirectoryState",
     "ModelListing",
+    "Notice",
+    "NoticeChannel",
+    "NoticeDelivery",
+    "NoticeKind",
     "OwnEngineProfile",
     "Plan",
     "Platform",

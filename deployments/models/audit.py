@@ -27,6 +27,7 @@ class AuditKind(models.TextChoices):
     BENCHMARK = "benchmark", _("Benchmark")
     PERSON = "person", _("Person")
     TEAM = "team", _("Team")
+    CHANNEL = "channel", _("Channel for notices")
 
 
 class AuditAction(models.TextChoices):
@@ -36,6 +37,7 @@ class AuditAction(models.TextChoices):
     REQUEST_APPROVED = "request.approved", _("Approved")
     REQUEST_REJECTED = "request.rejected", _("Rejected")
     REQUEST_WITHDRAWN = "request.withdrawn", _("Withdrew the request")
+    REQUEST_EXPIRED = "request.expired", _("Its time ran out")
     GLASS_BROKEN = "release.without_approval", _("Started without approval")
     GLASS_REVIEWED = "release.reviewed", _("Reviewed a start without approval")
     START_PLANNED = "request.start_planned", _("Said when it may start")
@@ -44,6 +46,9 @@ class AuditAction(models.TextChoices):
     RELEASE_CANCELLED = "release.cancelled", _("Cancelled")
     RELEASE_STOPPED = "release.stopped", _("Stopped")
     RELEASE_REMOVED = "release.removed", _("Removed the containers")
+    RELEASE_LIVE = "release.live", _("Went live")
+    RELEASE_FAILED = "release.failed", _("Failed")
+    RELEASE_ENDED = "release.ended", _("Came to its end")
     EMERGENCY_STOP = "deployment.emergency_stop", _("Emergency stop")
     CLUSTER_CHANGED = "cluster.changed", _("Changed the cluster")
     RULES_CHANGED = "cluster.rules_changed", _("Changed the approval rules")
@@ -65,6 +70,10 @@ class AuditAction(models.TextChoices):
     BENCHMARK_KEPT = "benchmark.kept", _("Kept a benchmark")
     BENCHMARK_REMOVED = "benchmark.removed", _("Removed a benchmark")
     ALARM_ACKNOWLEDGED = "alarm.acknowledged", _("Acknowledged an alarm")
+    CHANNEL_ADDED = "channel.added", _("Added a channel for notices")
+    CHANNEL_CHANGED = "channel.changed", _("Changed a channel for notices")
+    CHANNEL_REMOVED = "channel.removed", _("Removed a channel for notices")
+    TEAM_CHANGED = "team.changed", _("Changed the team")
     PERSON_ADDED = "person.added", _("Added a person")
     MEMBER_ADDED = "member.added", _("Added to a team")
     PERSON_CHANGED = "person.changed", _("Changed own settings")

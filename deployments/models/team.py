@@ -18,10 +18,14 @@ class TeamRole(models.TextChoices):
 
 
 class Team(Row):
-    """People who share clusters and deployments; everything a person sees belongs to a team."""
+    """People who share clusters and deployments; everything a person sees belongs to a team.
+
+    ``notice_language`` is that of its channels; empty is English.
+    """
 
     name = models.CharField(max_length=80, unique=True)
     slug = models.SlugField(max_length=40, unique=True)
+    notice_language = models.CharField(max_length=10, blank=True, default="")
 
     class Meta:
         ordering = ["name"]

@@ -33,6 +33,7 @@ from deployments.selectors.access import has_role
 from deployments.selectors.standings import NOT_SPECULATING, stale_edge
 from deployments.services.audit import record
 from deployments.services.errors import ConflictError, NotAllowedError
+from deployments.services.notices.announcing import tell_of_alarm
 from deployments.services.standings import BASE_DAYS, WITHOUT_DRAFTS, counts_of
 from deployments.telemetry.acceptance_history import NOTHING, Counts
 from deployments.telemetry.alarms import (
@@ -319,7 +320,7 @@ def _follow(row: Alarm, sign: Sign, now: datetime) -> int:
 
 def _open(release: Release, kind: Kind, sign: Sign, now: datetime) -> int:
     began = datetime.fromtimestamp(sign.began_s, UTC) if sign.began_s else now
-    _row, made = Alarm.objects.get_or_create(
+    row, made = Alarm.objects.get_or_create(
         deployment_id=release.deployment_id,
         kind=kind.value,
         closed_at=None,
@@ -332,6 +333,8 @@ def _open(release: Release, kind: Kind, sign: Sign, now: datetime) -> int:
             "evidence": dict(sign.evidence),
         },
     )
+    if made:
+        tell_of_alarm(row)
     return int(made)
 
 

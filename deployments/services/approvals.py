@@ -13,6 +13,7 @@ from deployments.models import (
     ApprovalRequest,
     AuditAction,
     Decision,
+    NoticeKind,
     RequestState,
     TeamRole,
     User,
@@ -35,11 +36,23 @@ from deployments.services.errors import (
     NotAllowedError,
     NotApprovedError,
 )
+from deployments.services.notices.announcing import tell_of_request
 
 DECIDED = {
     Decision.APPROVE: AuditAction.REQUEST_APPROVED,
     Decision.REJECT: AuditAction.REQUEST_REJECTED,
 }
+TOLD = {
+    Decision.APPROVE: (
+        NoticeKind.APPROVED,
+        text("Revision {revision} of {name} may run on {cluster}."),
+    ),
+    Decision.REJECT: (
+        NoticeKind.REJECTED,
+        text("Revision {revision} of {name} will not run on {cluster}."),
+    ),
+}
+RAN_OUT = text("The time of revision {revision} of {name} on {cluster} ran out.")
 
 
 def decide(  # noqa: PLR0913 - what a page showed, and what a person says of it
@@ -92,6 +105,8 @@ def decide(  # noqa: PLR0913 - what a page showed, and what a person says of it
                 _prove_open(request)
             else:
                 _close(locked, decision)
+                kind, said = TOLD[decision]
+                tell_of_request(kind, request, said, actor=user)
             told = {"digest": shown_digest, "policy_version": request.policy_version}
             record(DECIDED[decision], user, request, after=told, reason=comment)
     except IntegrityError as error:
@@ -120,9 +135,25 @@ def withdraw(user: User, request: ApprovalRequest) -> None:
 def expire_requests() -> int:
     """End open and approved requests whose time has run out; returns how many."""
     now = timezone.now()
-    return ApprovalRequest.objects.filter(
+    over = ApprovalRequest.objects.filter(
         state__in=[RequestState.OPEN, RequestState.APPROVED], expires_at__lte=now
-    ).update(state=RequestState.EXPIRED, decided_at=now)
+    ).select_related("plan__revision__deployment__cluster__team")
+    return sum(_expire(request) for request in over.defer("plan__document"))
+
+
+def _expire(request: ApprovalRequest) -> int:
+    now = timezone.now()
+    with transaction.atomic():
+        ended = (
+            _live(request)
+            .filter(state=request.state, expires_at__lte=now)
+            .update(state=RequestState.EXPIRED, decided_at=now)
+        )
+        if ended:
+            tell_of_request(NoticeKind.EXPIRED, request, RAN_OUT)
+            before = {"state": request.state}
+            record(AuditAction.REQUEST_EXPIRED, None, request, before=before)
+    return ended
 
 
 def check_approval(request: ApprovalRequest) -> None:

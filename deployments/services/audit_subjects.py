@@ -15,6 +15,7 @@ from deployments.models import (
     Deployment,
     FreezeWindow,
     Host,
+    NoticeChannel,
     Release,
     TargetModel,
     Team,
@@ -127,6 +128,14 @@ def _benchmark(row: BenchmarkResult) -> Subject:
     )
 
 
+def _channel(row: NoticeChannel) -> Subject:
+    return Subject(kind=AuditKind.CHANNEL, id=str(row.pk), name=row.name, team=row.team)
+
+
+def _team(row: Team) -> Subject:
+    return Subject(kind=AuditKind.TEAM, id=str(row.pk), name=row.name, team=row)
+
+
 def _person(row: User) -> Subject:
     return Subject(kind=AuditKind.PERSON, id=str(row.pk), name=row.username)
 
@@ -142,5 +151,7 @@ SUBJECTS: Mapping[type[Model], Callable[[Any], Subject]] = {
     Alarm: _alarm,
     FreezeWindow: _freeze,
     BenchmarkResult: _benchmark,
+    NoticeChannel: _channel,
+    Team: _team,
     User: _person,
 }

@@ -9,6 +9,7 @@ from deployments.models import (
     ApprovalRequest,
     AuditAction,
     BreakGlass,
+    NoticeKind,
     Release,
     RequestState,
     TeamRole,
@@ -26,7 +27,12 @@ from deployments.services.errors import (
     NotAllowedError,
     NotApprovedError,
 )
+from deployments.services.notices.announcing import tell_of_release
 from deployments.services.releases import begin_release
+
+BYPASSED = text(
+    "Release {number} of {name} on {cluster} starts without approval; somebody else has to review that."
+)
 
 
 def break_glass(
@@ -66,6 +72,7 @@ def break_glass(
             incident=incident.strip(),
             state_before=row.state,
         )
+        tell_of_release(NoticeKind.BYPASSED, release, BYPASSED, actor=user)
         record(
             AuditAction.GLASS_BROKEN,
             user,

@@ -15,6 +15,7 @@ from deployments.models import (
     Cluster,
     Deployment,
     Host,
+    NoticeKind,
     Plan,
     ReleaseState,
     RequestState,
@@ -33,6 +34,7 @@ from deployments.planning.plan import Plan as PlanValue
 from deployments.planning.planner import make_plan
 from deployments.planning.revision import RevisionSpec
 from deployments.planning.snapshot import ClusterSettings, HostSnapshot
+from deployments.planning.text import Text, text
 from deployments.selectors.engine_profiles import own_profiles_for
 from deployments.selectors.measured_here import measured_here
 from deployments.selectors.planning_inputs import (
@@ -46,6 +48,7 @@ from deployments.selectors.policies import current_rules
 from deployments.services.access import require_role
 from deployments.services.audit import record
 from deployments.services.errors import PlanNotSubmittableError, PlanStaleError
+from deployments.services.notices.announcing import tell_of_request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,6 +153,9 @@ def submit_plan(
     try:
         with transaction.atomic():
             request = _submit(user, inputs, spec, shown_digest, comment)
+            tell_of_request(
+                NoticeKind.REQUESTED, request, _asked_for(request.plan), actor=user
+            )
             told = {"digest": request.digest, "risk": request.risk}
             record(AuditAction.REQUEST_SUBMITTED, user, request, after=told)
             return request
@@ -166,6 +172,14 @@ def submit_plan(
                 "Look at the new plan and submit that."
             )
         ) from error
+
+
+def _asked_for(plan: Plan) -> Text:
+    count = plan.num_speculative_tokens
+    return text(
+        "Revision {revision} of {name} is to run on {cluster} with {method}.",
+        method=plan.method if count is None else f"{plan.method} ({count})",
+    )
 
 
 def _submit(

@@ -3,6 +3,7 @@
 from deployments.tasks.approvals import follow_requests
 from deployments.tasks.connecting import test_connection, test_connections
 from deployments.tasks.listing import list_models, list_models_asked
+from deployments.tasks.notices import send_notice, send_notices
 from deployments.tasks.observing import (
     observe_host,
     observe_hosts,
@@ -33,6 +34,8 @@ __all__ = [
     "run_command",
     "run_preflight",
     "run_preflights",
+    "send_notice",
+    "send_notices",
     "sweep_commands",
     "test_connection",
     "test_connections",

@@ -6,6 +6,7 @@ from celery import shared_task
 from celery.contrib.django.task import DjangoTask
 
 from deployments.services import alarms, retention, rollups, standings
+from deployments.services.notices.sending import forget_deliveries
 
 ROUND_S = 20
 """A round ends before the next one begins; what is left waits for it."""
@@ -23,5 +24,6 @@ def roll_up() -> None:
 
 @shared_task(base=DjangoTask, name="deployments.forget_old")
 def forget_old() -> None:
-    """Delete samples and roll-ups that are kept no longer."""
+    """Delete samples, roll-ups and notices that are kept no longer."""
     retention.forget_old()
+    forget_deliveries()

@@ -76,6 +76,10 @@ SECTION_BY_PREFIX = {
     "service": "overview",
     "table": "overview",
     "settings": "settings",
+    "notices": "settings",
+    "team": "settings",
+    "channel": "settings",
+    "delivery": "settings",
     "account": "settings",
     "mfa": "settings",
 }

@@ -12,6 +12,7 @@ from deployments.models import (
     AlarmEnd,
     AlarmKind,
     Decision,
+    DeliveryState,
     DriftKind,
     EventKind,
     ModelDirectoryState,
@@ -54,6 +55,15 @@ def _named(rows: Mapping[str, tuple[str, Any]]) -> dict[str, Status]:
 
 
 STATUSES: Mapping[str, Mapping[str, Status]] = {
+    "delivery": _choices(
+        {
+            DeliveryState.WAITING: IDLE,
+            DeliveryState.SENDING: NOW,
+            DeliveryState.DELIVERED: GOOD,
+            DeliveryState.DEAD: BAD,
+            DeliveryState.DISCARDED: IDLE,
+        }
+    ),
     "release": _choices(
         {
             ReleaseState.QUEUED: NOW,

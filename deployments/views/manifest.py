@@ -165,5 +165,14 @@ MANIFEST: Mapping[str, Permission] = {
     "audit-entry": _read,
     "settings": Permission(methods=BOTH),
     "settings-density": Permission(methods=CHANGE),
+    # A person's own channels: no team has a say in them. Those of a team need its admin.
+    "notices": Permission(methods=BOTH),
+    "team-notices": Permission(methods=BOTH, role=TeamRole.ADMIN),
+    "team-notices-language": Permission(methods=CHANGE, role=TeamRole.ADMIN),
+    "channel": Permission(methods=BOTH, role=TeamRole.ADMIN),
+    "channel-test": Permission(methods=CHANGE, role=TeamRole.ADMIN),
+    "channel-remove": Permission(methods=CHANGE, role=TeamRole.ADMIN),
+    "delivery-retry": Permission(methods=CHANGE, role=TeamRole.ADMIN),
+    "delivery-discard": Permission(methods=CHANGE, role=TeamRole.ADMIN),
     "settings-theme": Permission(methods=CHANGE),
 }

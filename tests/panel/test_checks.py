@@ -13,6 +13,7 @@ SOUND: Mapping[str, object] = {
     "LAB_MODE": False,
     "CREDENTIALS_KEYS": ["a key"],
     "HOST_NETWORKS_ALLOWED": ["127.0.0.0/8"],
+    "NOTICE_NETWORKS_ALLOWED": ["127.0.0.0/8"],
     "ALLOWED_HOSTS": ["panel.example"],
     "REDIS_URL": "redis://:secret@redis:6379/0",
     "DATABASES": {"default": {"ENGINE": "django.db.backends.postgresql"}},
@@ -38,6 +39,7 @@ def test_sound_settings_cause_no_message(monkeypatch: pytest.MonkeyPatch) -> Non
         ({"SERVED_OVER_HTTPS": False}, "deployments.W002"),
         ({"LAB_MODE": True}, "deployments.E003"),
         ({"HOST_NETWORKS_ALLOWED": ["lab"]}, "deployments.E007"),
+        ({"NOTICE_NETWORKS_ALLOWED": ["mail"]}, "deployments.E007"),
         ({"CREDENTIALS_KEYS": []}, "deployments.W006"),
         ({"REDIS_URL": "redis://redis:6379/0"}, "deployments.E004"),
         (

@@ -5,6 +5,7 @@ from django.db.models.functions import Now
 from deployments.docker_api.errors import DockerApiError
 from deployments.models import (
     CHANGING_STATES,
+    AuditAction,
     CommandState,
     EventKind,
     Release,
@@ -35,6 +36,12 @@ from deployments.services.rollout.replacing import (
 )
 from deployments.services.rollout.rollout import Member, Rollout
 from deployments.services.rollout.running import Failed, HandedBack, run_acts
+from deployments.services.rollout.telling import (
+    tell_back,
+    tell_ended,
+    tell_failed,
+    tell_live,
+)
 from deployments.services.rollout.verifying import smoke, wait_ready
 
 PROBE_LOOK_AGAIN_S = 2.0
@@ -130,6 +137,7 @@ def _become_live(rollout: Rollout) -> None:
             raise RuntimeError(f"{rollout.release} is no longer being verified")
         rollout.claim.finish(CommandState.DONE)
         stop_the_rest(rollout.release)
+        tell_live(rollout.release)
 
 
 def decide_failure(rollout: Rollout, failed: Failed) -> ReleaseEvent:
@@ -172,10 +180,12 @@ def _go_back(rollout: Rollout, failure: ReleaseEvent) -> None:
     final = ReleaseState(failure.detail["final"])
     told = [event.message for event in rollout.journal.done_events(Step.UNDO)]
     restored = rollout.journal.done_events(Step.RESTORE_OLD)
+    serving = None
     with rollout.claim.fenced():
         if restored and not any("not_restored" in one.detail for one in restored):
             make_old_live(rollout)
             told.append(text("{old} serves again.", old=str(rollout.old)))
+            serving = rollout.old
         else:
             told += [event.message for event in restored]
         cause = sentences(ended(failure.message), *told)
@@ -195,6 +205,12 @@ def _go_back(rollout: Rollout, failure: ReleaseEvent) -> None:
             cause,
         )
         stop_the_rest(rollout.release)
+        if final == ReleaseState.CANCELLED:
+            tell_ended(rollout.release, AuditAction.RELEASE_ENDED)
+        else:
+            tell_failed(rollout.release, str(failure.detail["code"])[:60])
+        if serving is not None:
+            tell_back(serving)
 
 
 def _give_up(rollout: Rollout, act: Act, error: StepFailedError) -> Done:

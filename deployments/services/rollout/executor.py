@@ -7,6 +7,7 @@ from django.db.models.functions import Now
 
 from deployments.models import (
     CHANGING_STATES,
+    AuditAction,
     Command,
     CommandKind,
     CommandState,
@@ -29,6 +30,7 @@ from deployments.services.rollout.journal import Act, Step
 from deployments.services.rollout.outcomes import Done, StepFailedError, Wait
 from deployments.services.rollout.rollout import Rollout
 from deployments.services.rollout.running import Failed, run_acts
+from deployments.services.rollout.telling import tell_ended, tell_failed
 
 logger = logging.getLogger(__name__)
 
@@ -91,6 +93,7 @@ def _stop(rollout: Rollout) -> None:
             ).update(state=ReleaseState.STOPPED, state_since=Now(), ended_at=Now())
             rollout.claim.finish(CommandState.DONE)
             stop_the_rest(rollout.release)
+            tell_ended(rollout.release, AuditAction.RELEASE_ENDED)
     elif isinstance(ended, Failed):
         event = decide_failure(rollout, ended)
         with rollout.claim.fenced():
@@ -99,6 +102,7 @@ def _stop(rollout: Rollout) -> None:
             ).update(state=ReleaseState.BLOCKED, state_since=Now())
             rollout.claim.finish(CommandState.FAILED, event.message)
             stop_the_rest(rollout.release)
+            tell_failed(rollout.release, ended.error.code[:60])
 
 
 def _remove(rollout: Rollout) -> None:
@@ -135,6 +139,7 @@ def _block(claimed: Claim, code: str, reason: Text) -> None:
             next_action=text("Plan the revision again and have the new plan approved."),
         )
         claimed.finish(CommandState.FAILED, reason)
+        tell_failed(Release.objects.get(pk=release_id), code)
 
 
 def _note_takeover(rollout: Rollout) -> None:
