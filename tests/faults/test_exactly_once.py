@@ -45,6 +45,8 @@ SEED = 20261129
 GENERATOR = """
 n=$(cat /serial 2>/dev/null || echo 0)
 trap 'stop=1' TERM
+trap 'go=1' USR1
+while [ $n = 0 ] && [ -z "$go$stop" ]; do sleep 0.1; done
 while [ -z "$stop" ]; do
   n=$((n+1))
   echo $n > /serial.new && mv /serial.new /serial
@@ -98,6 +100,11 @@ class Nemesis:
         time.sleep(ROTATION_S)
         self.new_worker()
 
+    def let_it_begin(self) -> bool:
+        """The first number comes after the first look, however long a worker takes to start."""
+        signal_container(self.engine, self.replica.container_id, "SIGUSR1")
+        return AcceptanceSample.objects.filter(replica=self.replica).exists()
+
     def _restart(self, signal: str) -> None:
         self.stop(signal)
         start_container(self.engine, self.replica.container_id)
@@ -144,7 +151,8 @@ def test_stored_windows_are_the_generators_numbers(
         replica = container(world, engine, busybox_image, GENERATOR, ROTATED_SOON)
         nemesis = Nemesis(engine, replica, starter, redis_url)
         stored = AcceptanceSample.objects.filter(replica=replica)
-        within(60, stored.exists)
+        within(60, LogCursor.objects.filter(replica=replica).exists)
+        within(60, nemesis.let_it_begin)
         acts = nemesis.acts
         for place in range(rounds):
             act = acts[place] if place < len(acts) else chance.choice(acts)

@@ -1,5 +1,7 @@
 """Prefixes come off, whoever put them there; hostile bytes do no harm."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -114,3 +116,30 @@ def test_terminal_escapes_are_gone(text: str) -> None:
 @given(st.binary(max_size=2000))
 def test_any_bytes_can_be_read(data: bytes) -> None:
     assert all("\n" not in line.message for line in read_lines(data))
+
+
+def json_line(log: str) -> bytes:
+    words = {"log": log, "stream": "stderr", "time": "2026-11-29T15:04:05.123456789Z"}
+    return json.dumps(words).encode()
+
+
+def test_dockers_own_log_file_is_read_and_its_pieces_are_joined() -> None:
+    """Docker splits a line behind 16 kB; only the last piece has the newline."""
+    text = (
+        '(APIServer pid=7) INFO 11-29 15:04:05 [metrics.py:120] "a" \x1b[1mb\x1b[0m c'
+    )
+    cut = text.index('"a"') + 1
+    log = [text[:cut], text[cut:], "\n", "\n", "d\re\n", "f"]
+    first, *others = read_lines(b"\n".join(map(json_line, log)))
+    assert (first.message, first.process, first.pid) == ('"a" b c', "APIServer", 7)
+    assert first.outer_time == "2026-11-29T15:04:05.123456789Z"
+    assert [(line.number, line.message) for line in others] == [
+        (5, "d"),
+        (5, "e"),
+        (6, "f"),
+    ]
+
+
+def test_other_json_is_left_as_it_is() -> None:
+    for text in ('{"log": 3}', '{"log":"cut', '{"log":"x","level":"INFO"}', "{}"):
+        assert [line.message for line in read_lines(text.encode())] == [text]

@@ -128,8 +128,8 @@ ASCEND_LIMITS = (
         code="CAPTURE_TOO_SMALL",
         category="ascend-graph",
         severity=CRITICAL,
-        anchors=("batchIdx out of range",),
-        pattern=r"batchIdx out of range",
+        anchors=("batchIdx",),
+        pattern=r"batchIdx.{0,40}out of range",
         cause=text(
             "A batch with its drafted tokens is larger than the largest captured size."
         ),

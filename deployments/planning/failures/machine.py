@@ -5,6 +5,7 @@ from deployments.planning.text import text
 
 CRITICAL = FailureSeverity.CRITICAL
 INFO = FailureSeverity.INFO
+WARNING = FailureSeverity.WARNING
 
 MACHINE = (
     Signature(
@@ -200,5 +201,35 @@ MACHINE = (
         source="vLLM, every version",
         shows="ValueError: Total number of attention heads (40) must be divisible by tensor parallel size (16).",
         misses="INFO attention heads: 40",
+    ),
+    Signature(
+        code="STATS_LOG_OFF",
+        category="no-metrics",
+        severity=WARNING,
+        anchors=("disabling stats logging",),
+        pattern=r"disabling stats logging to avoid incomplete stats",
+        cause=text(
+            "With several API servers the engine prints no acceptance lines, since each server would know a part only."
+        ),
+        fix=text("Read acceptance from /metrics, or start with one API server."),
+        source="vLLM sources",
+        shows="WARNING AsyncLLM created with api_server_count more than 1; disabling stats logging to avoid incomplete stats.",
+        misses="INFO AsyncLLM created with log_stats=True",
+    ),
+    Signature(
+        code="DEVICE_RUNTIME_MISSING",
+        category="device",
+        severity=CRITICAL,
+        anchors=("could not select device driver",),
+        pattern=r"could not select device driver",
+        cause=text(
+            "The Docker Engine of the host cannot give a container its devices."
+        ),
+        fix=text(
+            "Install the NVIDIA Container Toolkit on the host, configure Docker with it, and restart the Docker Engine."
+        ),
+        source="Docker Engine, every version",
+        shows='docker: Error response from daemon: could not select device driver "" with capabilities: [[gpu]].',
+        misses='INFO device driver "nvidia" selected',
     ),
 )

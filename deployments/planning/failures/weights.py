@@ -29,13 +29,14 @@ WEIGHTS = (
         anchors=(
             "Invalid repository ID or local directory",
             "Repo id must be in the form",
+            "is not a local folder and is not a valid model identifier",
         ),
-        pattern=r"(?:Invalid repository ID or local directory specified|'namespace/repo_name'): '(?P<path>[^']{1,500})'",
+        pattern=r"(?:(?:Invalid repository ID or local directory specified|'namespace/repo_name'): '|OSError: )(?P<path>[^']{1,500}?)(?:'| is not a local folder)",
         cause=text("The model or drafter {path} is not in the container."),
         fix=text(
             "Mount the directory that holds {path} and check the path inside the container."
         ),
-        source="vLLM 0.32.0, recorded",
+        source="vLLM 0.32.0, recorded; vllm-ascend#10801",
         shows="Value error, Invalid repository ID or local directory specified: '/models/does-not-exist'.",
         misses="INFO model: /models/target",
     ),

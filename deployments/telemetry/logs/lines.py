@@ -1,5 +1,6 @@
 """Lines: log bytes to messages, with the prefixes of vLLM, Docker and Kubernetes taken off."""
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -128,13 +129,40 @@ def lines_of_blocks(blocks: Iterable[bytes]) -> Iterator[LogLine]:
     open_pieces: dict[tuple[str | None, str | None], LogLine] = {}
     for number, raw in enumerate(_split(blocks), start=1):
         text = raw[:LONGEST_LINE_BYTES].decode("utf-8", "replace")
-        for piece in text.split("\r"):
-            if not piece:
-                continue
-            line = _joined(open_pieces, parse_line(piece, number))
-            if line is not None:
-                yield line
+        for line in _pieces(text, number):
+            joined = _joined(open_pieces, line)
+            if joined is not None and (joined.message or joined.stream is None):
+                yield joined
     yield from open_pieces.values()
+
+
+def _pieces(text: str, number: int) -> Iterator[LogLine]:
+    """The messages of one physical line, each with its prefixes taken off."""
+    entry = _entry_of(text) if text[:1] == "{" else None
+    if entry is None:
+        for piece in filter(None, text.split("\r")):
+            yield parse_line(piece, number)
+        return
+    pieces = [*filter(None, entry["log"].replace("\n", "\r").split("\r"))]
+    for piece in pieces or [""]:
+        yield replace(
+            parse_line(piece, number),
+            outer_time=entry["time"],
+            stream=entry["stream"],
+            partial=not entry["log"].endswith("\n"),
+        )
+
+
+def _entry_of(text: str) -> dict[str, str] | None:
+    """A line of Docker's own log file; one without a newline in it goes on in the next."""
+    if '"log":' not in text:
+        return None
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return None
+    words = [found.get(name) for name in ("log", "stream", "time")]
+    return found if all(isinstance(word, str) for word in words) else None
 
 
 def _split(blocks: Iterable[bytes]) -> Iterator[bytes]:

@@ -60,7 +60,13 @@ _LAST = "Draft acceptance rate: "
 _COMPLETE = re.compile(rf"{_LAST}(?:\d{{1,3}}(?:\.\d{{1,3}})?|nan)%\s*$")
 _WHOLE = re.compile(_COMPLETE.pattern.encode())
 _BACKENDS = (
-    ("sglang", re.compile(r"Decode batch, #running-req|\bsglang\b")),
+    (
+        "sglang",
+        re.compile(
+            r"Decode batch, #running-req|Prefill batch, #new-seq"
+            r"|server_args=ServerArgs\(|\bsglang\b"
+        ),
+    ),
     (
         "llama.cpp",
         re.compile(r"llama_|slot print_timing|llamacpp:|draft acceptance = "),
@@ -68,7 +74,12 @@ _BACKENDS = (
     ("vllm", re.compile(r"\bvllm\b|\bvLLM\b|metrics\.py:\d|loggers\.py:\d")),
 )
 _BACKEND_WORDS = {
-    "sglang": ("Decode batch, #running-req", "sglang"),
+    "sglang": (
+        "Decode batch, #running-req",
+        "Prefill batch, #new-seq",
+        "server_args=ServerArgs(",
+        "sglang",
+    ),
     "llama.cpp": ("llama_", "slot print_timing", "llamacpp:", "draft acceptance = "),
     "vllm": ("vllm", "vLLM", "metrics.py:", "loggers.py:"),
 }

@@ -48,7 +48,7 @@ What else fills a log, such as one error a thousand times, is learnt while it is
 FIGURES = -1
 """The place of a line that holds figures only, so that the line before it does not matter."""
 
-_WRAPPED = re.compile(rb"\x1b|\bstd(?:out|err) [FP] ")
+_WRAPPED = re.compile(rb'\x1b|\bstd(?:out|err) [FP] |^\{"log": ?"', re.MULTILINE)
 
 
 class LineReader(Protocol):
@@ -82,7 +82,7 @@ class LineReader(Protocol):
 
 
 def is_plain(head: bytes) -> bool:
-    """Whether words stand in the raw lines as they are: no colours, no pieces to join."""
+    """Whether words stand in the raw lines as they are: no colours, no pieces to join, no JSON."""
     return not _WRAPPED.search(head[:BLOCK_BYTES])
 
 
