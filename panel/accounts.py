@@ -1,5 +1,7 @@
 """How people get in: no sign-up, accounts are given by an administrator."""
 
+import time
+
 from allauth.account.adapter import DefaultAccountAdapter
 from django.contrib import messages
 from django.core.exceptions import ValidationError
@@ -10,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from deployments.models import User
 from deployments.services.sign_ins import lock_out
+from panel.sessions import SEEN_AT
 
 __all__ = ["ClosedAccountAdapter"]
 
@@ -32,6 +35,11 @@ class ClosedAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         except ValidationError:
             lock_out(credentials)
             raise
+
+    def login(self, request: HttpRequest, user: User) -> None:
+        """Log in, and begin to keep when the session was last seen."""
+        super().login(request, user)
+        request.session[SEEN_AT] = int(time.time())
 
     def clean_password(self, password: str, user: User | None = None) -> str:
         """Take no password that the person has already: one that must be changed is known to others.

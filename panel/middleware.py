@@ -110,14 +110,21 @@ class AuditOriginMiddleware:
 
 
 def _origin_of(request: HttpRequest) -> Origin:
+    token = getattr(request, "token", None)
+    if token is None:
+        agent = agent_family(request.headers.get("User-Agent", ""))
+    else:
+        agent = f"{'robot' if token.is_robot else 'token'} {token.name}"
+    return Origin(address=address_of(request), agent=agent)
+
+
+def address_of(request: HttpRequest) -> str:
+    """From which IP address a request came, as far as proxies are trusted."""
     try:
-        address = str(get_adapter().get_client_ip(request))
+        return str(get_adapter().get_client_ip(request))
     except (ImproperlyConfigured, PermissionDenied):
         # Fewer proxies than are trusted: who connected is all that is known for sure.
-        address = request.META.get("REMOTE_ADDR", "")
-    return Origin(
-        address=address, agent=agent_family(request.headers.get("User-Agent", ""))
-    )
+        return str(request.META.get("REMOTE_ADDR", ""))
 
 
 class SecurityHeadersMiddleware:
@@ -220,7 +227,10 @@ class SecondFactorMiddleware:
         if not settings.SERVED_OVER_HTTPS or name.startswith(BEFORE_LOG_IN):
             return None
         user = request.user
-        if isinstance(user, AnonymousUser) or not decides(user):
+        if isinstance(user, AnonymousUser) or getattr(request, "token", None):
+            # Whoever made the token had passed here.
+            return None
+        if not decides(user):
             return None
         if get_mfa_adapter().is_mfa_enabled(user):
             return None

@@ -8,6 +8,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from deployments.models import (
     Alarm,
+    ApiToken,
     ApprovalRequest,
     AuditEntry,
     BenchmarkResult,
@@ -25,6 +26,7 @@ from deployments.models import (
     TeamRole,
     User,
 )
+from deployments.selectors.tokens import hash_of
 from tests.audit_rows import AuditEntryFactory
 from tests.benchmark_rows import BenchmarkResultFactory
 from tests.factories import (
@@ -40,6 +42,7 @@ from tests.host_rows import model_directories
 from tests.notice_rows import NoticeDeliveryFactory
 from tests.plan_rows import released, request_for, stored
 from tests.plan_values import plan_value
+from tests.team_rows import ApiTokenFactory, InvitationFactory
 
 FOREIGN_PACKAGES = ("account_", "mfa_")
 
@@ -94,6 +97,13 @@ class World:
         self.entry: AuditEntry = AuditEntryFactory.create(
             on=self.deployment, reason=f"{name}-canary"
         )
+        self.token: ApiToken = ApiTokenFactory.create(name=f"{name}-canary")
+        InvitationFactory.create(
+            team=self.team,
+            email=f"{name}-canary@example.org",
+            token_hash=hash_of(link_of(self.team)),
+            invited_by=member(self.team, f"{name}-host", TeamRole.ADMIN),
+        )
         self.delivery: NoticeDelivery = NoticeDeliveryFactory.create(
             channel__team=self.team,
             channel__name=f"{name}-canary",
@@ -114,10 +124,11 @@ class World:
             "table": self.view,
             "benchmark": self.benchmark,
             "alarm": self.alarm,
-            "team": self.team,
             "channel": self.delivery.channel,
             "delivery": self.delivery,
             "audit": self.entry,
+            "team": self.team,
+            "settings": self.token,
         }
         return kinds[route.partition("-")[0]]
 
@@ -138,11 +149,20 @@ def address(route: str, key: object = None) -> str:
     """The address of a route, for a row or for none; a chapter or a rule stands for all of them."""
     if "code" in str(ROUTES[route].pattern):
         return reverse(route, kwargs={"code": "SPEC_JSON_INVALID"})
+    if "<str:token>" in str(ROUTES[route].pattern):
+        return reverse(route, kwargs={"token": "of-nobody"})
     if "slug" in str(ROUTES[route].pattern):
         return reverse(route, kwargs={"slug": "why"})
     return reverse(route, kwargs={"pk": key} if key is not None else {})
 
 
+def link_of(team: Team) -> str:
+    """The token of the invitation to a team."""
+    return f"invited-to-{team.slug}"
+
+
 def own_address(route: str, world: World) -> str:
     """The address of a route for the world's own row, where the route names one."""
+    if "<str:token>" in str(ROUTES[route].pattern):
+        return reverse(route, kwargs={"token": link_of(world.team)})
     return address(route, world.row(route).pk if route in OBJECT_ROUTES else None)

@@ -37,6 +37,7 @@ class AuditAction(models.TextChoices):
     REQUEST_APPROVED = "request.approved", _("Approved")
     REQUEST_REJECTED = "request.rejected", _("Rejected")
     REQUEST_WITHDRAWN = "request.withdrawn", _("Withdrew the request")
+    REQUEST_REOPENED = "request.reopened", _("Votes are needed again")
     REQUEST_EXPIRED = "request.expired", _("Its time ran out")
     GLASS_BROKEN = "release.without_approval", _("Started without approval")
     GLASS_REVIEWED = "release.reviewed", _("Reviewed a start without approval")
@@ -86,6 +87,15 @@ class AuditAction(models.TextChoices):
     PASSWORD_RESET = "person.password_reset", _("Reset the password by command")
     FACTOR_ADDED = "person.factor_added", _("Set up a second factor")
     FACTOR_REMOVED = "person.factor_removed", _("Removed a second factor")
+    TOKEN_ADDED = "person.token_added", _("Made a token")
+    TOKEN_REVOKED = "person.token_revoked", _("Revoked a token")
+    SESSION_ENDED = "person.session_ended", _("Ended a session")
+    INVITED = "member.invited", _("Invited somebody")
+    INVITATION_REVOKED = "member.invitation_revoked", _("Revoked an invitation")
+    INVITATION_ACCEPTED = "member.invitation_accepted", _("Accepted an invitation")
+    ROLES_CHANGED = "member.roles_changed", _("Changed roles")
+    MEMBER_REMOVED = "member.removed", _("Removed from a team")
+    PLATFORM_ADMIN = "person.platform_admin", _("Changed who is platform admin")
     FACTOR_RENEWED = "person.factor_renewed", _("Renewed recovery codes")
 
 

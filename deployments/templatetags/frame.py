@@ -77,9 +77,11 @@ SECTION_BY_PREFIX = {
     "table": "overview",
     "settings": "settings",
     "notices": "settings",
-    "team": "settings",
     "channel": "settings",
     "delivery": "settings",
+    "team": "settings",
+    "platform": "settings",
+    "invitation": "settings",
     "account": "settings",
     "mfa": "settings",
 }

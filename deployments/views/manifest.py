@@ -6,7 +6,7 @@ A name that is missing here is refused at run time and fails the tests.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from deployments.models import TeamRole
+from deployments.models import TeamRole, TokenScope
 
 READ = frozenset({"GET", "HEAD"})
 CHANGE = frozenset({"POST"})
@@ -18,16 +18,22 @@ class Permission:
     """What one URL name needs.
 
     ``role`` is the role that a change needs in the team of the object; ``None`` means that being a
-    member, or for pages without an object being logged in, is enough.
+    member, or for pages without an object being logged in, is enough. ``token`` is the scope that a
+    program's key needs; ``None`` is open to no key, as all that decides, breaks glass or administers.
     """
 
     methods: frozenset[str]
     public: bool = False
     role: TeamRole | None = None
+    token: TokenScope | None = None
 
 
 _read = Permission(methods=READ)
+_data = Permission(methods=READ, token=TokenScope.READ)
 _operate = Permission(methods=CHANGE, role=TeamRole.OPERATOR)
+_operate_by_key = Permission(
+    methods=CHANGE, role=TeamRole.OPERATOR, token=TokenScope.OPERATE
+)
 # Looking on changes what a worker reads and nothing else: being a member is enough.
 _look_on = Permission(methods=CHANGE)
 
@@ -50,7 +56,7 @@ MANIFEST: Mapping[str, Permission] = {
     "search": _read,
     "style": _read,
     # Prometheus has no session: the view asks for one or for a key.
-    "service-discovery": Permission(methods=READ, public=True),
+    "service-discovery": Permission(methods=READ, public=True, token=TokenScope.READ),
     # A person's own views: no team has a say in them.
     "table-view-save": Permission(methods=CHANGE),
     "table-view-remove": Permission(methods=CHANGE),
@@ -59,25 +65,26 @@ MANIFEST: Mapping[str, Permission] = {
     "plan-files": _read,
     # Reads a file into an address and changes nothing.
     "plan-spec": Permission(methods=BOTH),
-    "plan-submit": _operate,
+    "plan-submit": _operate_by_key,
     "deployment-list": _read,
-    "deployment-list-file": _read,
+    "deployment-list-file": _data,
     "deployment-list-stop": _operate,
     "deployment": _read,
     "deployment-configuration": _read,
     "deployment-releases": _read,
+    "deployment-revisions": _read,
     "deployment-engine": _read,
     # Operators, approvers and admins may: the service asks for one of the three.
     "deployment-emergency-stop": Permission(methods=BOTH),
     "alarm-list": _read,
-    "alarm-list-file": _read,
+    "alarm-list-file": _data,
     "alarm": _read,
     "alarm-acknowledge": _operate,
     "deployment-acceptance": _read,
-    "deployment-acceptance-data": _read,
-    "deployment-acceptance-file": _read,
+    "deployment-acceptance-data": _data,
+    "deployment-acceptance-file": _data,
     "deployment-serving": _read,
-    "deployment-serving-file": _read,
+    "deployment-serving-file": _data,
     "deployment-change": _read,
     "deployment-advice": _read,
     "deployment-logs": _read,
@@ -86,43 +93,43 @@ MANIFEST: Mapping[str, Permission] = {
     "deployment-logs-download": _read,
     "deployment-logs-tail": _look_on,
     "approval-list": _read,
-    "approval-list-file": _read,
+    "approval-list-file": _data,
     "approval-list-withdraw": _operate,
     "approval": _read,
     "approval-decide": Permission(methods=CHANGE, role=TeamRole.APPROVER),
-    "approval-withdraw": _operate,
+    "approval-withdraw": _operate_by_key,
     # Operators and approvers may: the service asks for one of the two.
     "approval-preflight": Permission(methods=BOTH),
-    "approval-release": _operate,
+    "approval-release": _operate_by_key,
     "approval-start": _operate,
     "approval-break-glass": Permission(methods=BOTH, role=TeamRole.BREAK_GLASS),
     # Approvers and admins may, but for whoever started it: the service asks.
     "approval-review": Permission(methods=CHANGE),
     "stored-plan-files": _read,
     "release-list": _read,
-    "release-list-file": _read,
+    "release-list-file": _data,
     "release": _read,
     "release-progress": _read,
     "release-tail": _look_on,
-    "release-cancel": _operate,
+    "release-cancel": _operate_by_key,
     "release-acknowledge": _operate,
     "release-again": _operate,
-    "release-stop": _operate,
+    "release-stop": _operate_by_key,
     "release-remove": _operate,
     "catalog": _read,
-    "catalog-file": _read,
+    "catalog-file": _data,
     "catalog-engines": _read,
     "catalog-model": _read,
     "catalog-model-edit": Permission(methods=BOTH, role=TeamRole.OPERATOR),
     "catalog-model-remove": _operate,
-    "catalog-model-yaml": _read,
+    "catalog-model-yaml": _data,
     # The team stands in the form; the service asks for the role in it.
     "catalog-import": Permission(methods=BOTH, role=TeamRole.OPERATOR),
     "catalog-entries": Permission(methods=BOTH, role=TeamRole.OPERATOR),
-    "catalog-entries-file": _read,
+    "catalog-entries-file": _data,
     "fleet": _read,
     "host-list": _read,
-    "host-list-file": _read,
+    "host-list-file": _data,
     "host": Permission(methods=BOTH, role=TeamRole.ADMIN),
     # The cluster stands in the form; the service asks for the role in its team.
     "host-add": Permission(methods=BOTH, role=TeamRole.ADMIN),
@@ -147,21 +154,21 @@ MANIFEST: Mapping[str, Permission] = {
     "check-log": Permission(methods=BOTH),
     "check-corrected": _look_on,
     "calculator": _read,
-    "calculator-file": _read,
+    "calculator-file": _data,
     "rule-list": _read,
     "rule": _read,
     "benchmark-list": _read,
     "benchmark-add": _operate,
     "benchmark-compare": _read,
-    "benchmark-data": _read,
-    "benchmark-file": _read,
+    "benchmark-data": _data,
+    "benchmark-file": _data,
     "benchmark": _read,
     "benchmark-remove": _operate,
     "guide": _read,
     "guide-chapter": _read,
     "audit": _read,
-    "audit-file": _read,
-    "audit-lines": _read,
+    "audit-file": _data,
+    "audit-lines": _data,
     "audit-entry": _read,
     "settings": Permission(methods=BOTH),
     "settings-density": Permission(methods=CHANGE),
@@ -175,4 +182,20 @@ MANIFEST: Mapping[str, Permission] = {
     "delivery-retry": Permission(methods=CHANGE, role=TeamRole.ADMIN),
     "delivery-discard": Permission(methods=CHANGE, role=TeamRole.ADMIN),
     "settings-theme": Permission(methods=CHANGE),
+    # A person's own: no team has a say in them.
+    "settings-tokens": Permission(methods=BOTH),
+    "settings-token-revoke": Permission(methods=CHANGE),
+    "settings-sessions": _read,
+    "settings-session-end": Permission(methods=CHANGE),
+    "team-list": _read,
+    "team": _read,
+    # Admins of the team and of the panel may: the service asks for one of the two.
+    "team-roles": Permission(methods=CHANGE),
+    "team-add": Permission(methods=CHANGE),
+    "team-member-remove": Permission(methods=CHANGE),
+    "team-invite": Permission(methods=CHANGE),
+    "team-invitation-revoke": Permission(methods=CHANGE),
+    "platform-admin": Permission(methods=CHANGE),
+    # Whoever has the link: it is the key.
+    "invitation": Permission(methods=BOTH, public=True),
 }

@@ -20,7 +20,8 @@ def targets(request: HttpRequest) -> JsonResponse:
     user = _reader(request)
     if user is None:
         said = (
-            "Send Authorization: Bearer with a key of manage.py service_discovery_key."
+            "Send Authorization: Bearer with a token of Settings, "
+            "or a key of manage.py service_discovery_key."
         )
         answer = JsonResponse({"error": said}, status=HTTPStatus.UNAUTHORIZED)
         answer["WWW-Authenticate"] = "Bearer"
@@ -30,6 +31,6 @@ def targets(request: HttpRequest) -> JsonResponse:
 
 def _reader(request: HttpRequest) -> User | None:
     header = request.headers.get("Authorization", "")
-    if header.lower().startswith(BEARER):
+    if getattr(request, "token", None) is None and header.lower().startswith(BEARER):
         return reader_of(header[len(BEARER) :].strip()[:LONGEST_KEY])
     return request.user if isinstance(request.user, User) else None
