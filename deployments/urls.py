@@ -39,7 +39,6 @@ from deployments.views import (
     policies,
     preflight,
     releases,
-    revisions,
     rules,
     search,
     service_discovery,
@@ -240,11 +239,6 @@ urlpatterns: list[URLPattern] = [
         "deployments/<uuid:pk>/configuration/",
         deployments.configuration,
         name="deployment-configuration",
-    ),
-    path(
-        "deployments/<uuid:pk>/revisions/",
-        revisions.revisions,
-        name="deployment-revisions",
     ),
     path(
         "deployments/<uuid:pk>/releases/",

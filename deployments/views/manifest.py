@@ -72,7 +72,6 @@ MANIFEST: Mapping[str, Permission] = {
     "deployment": _read,
     "deployment-configuration": _read,
     "deployment-releases": _read,
-    "deployment-revisions": _read,
     "deployment-engine": _read,
     # Operators, approvers and admins may: the service asks for one of the three.
     "deployment-emergency-stop": Permission(methods=BOTH),
