@@ -38,6 +38,7 @@ from deployments.views import (
     plan_spec,
     policies,
     preflight,
+    quotas,
     releases,
     rules,
     search,
@@ -112,6 +113,7 @@ urlpatterns: list[URLPattern] = [
     ),
     path("fleet/hosts/<uuid:pk>/remove/", hosts.remove, name="host-remove"),
     path("fleet/clusters/<uuid:pk>/", fleet.cluster, name="cluster"),
+    path("fleet/clusters/<uuid:pk>/quota/", quotas.quota, name="cluster-quota"),
     path("fleet/clusters/<uuid:pk>/rules/", policies.rules, name="cluster-rules"),
     path("fleet/clusters/<uuid:pk>/freezes/", freezes.freezes, name="cluster-freezes"),
     path(

@@ -15,7 +15,7 @@ from factory.django import DjangoModelFactory
 from deployments import models
 from deployments.services.notices.channels import owner_of
 from deployments.services.secrets import seal
-from tests.factories import TeamFactory, UserFactory
+from tests.factories import ApprovalRequestFactory, TeamFactory, UserFactory
 
 KEY = "a key that nobody guesses"
 
@@ -44,6 +44,17 @@ class NoticeFactory(DjangoModelFactory[models.Notice]):
     kind = models.NoticeKind.ALARM
     said = "chat on lab: 0 of 6000 drafted tokens were accepted."
     facts = LazyFunction(lambda: {"deployment": "chat", "cluster": "lab"})
+
+
+class RequestReminderFactory(DjangoModelFactory[models.RequestReminder]):
+    """Half the time of an open request was over."""
+
+    class Meta:
+        model = models.RequestReminder
+
+    request = SubFactory(ApprovalRequestFactory)
+    state = models.RequestState.OPEN
+    percent = 50
 
 
 class NoticeDeliveryFactory(DjangoModelFactory[models.NoticeDelivery]):

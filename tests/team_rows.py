@@ -52,6 +52,18 @@ class PolicyVersionFactory(DjangoModelFactory[models.PolicyVersion]):
     changed_by = SubFactory(UserFactory)
 
 
+class DeviceQuotaFactory(DjangoModelFactory[models.DeviceQuota]):
+    """Eight devices."""
+
+    class Meta:
+        model = models.DeviceQuota
+
+    cluster = SubFactory(ClusterFactory)
+    team = SelfAttribute("cluster.team")
+    devices = 8
+    changed_by = SubFactory(UserFactory)
+
+
 class FreezeWindowFactory(DjangoModelFactory[models.FreezeWindow]):
     """A window of one cluster that denies, from midnight in UTC on 1 January 2026, for a day."""
 

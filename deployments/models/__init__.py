@@ -54,6 +54,7 @@ from deployments.models.notice import (
 )
 from deployments.models.policy import PolicyVersion
 from deployments.models.preflight import Preflight, PreflightCheck, PreflightState
+from deployments.models.quota import DeviceQuota
 from deployments.models.release import (
     CHANGING_STATES,
     FINAL_STATES,
@@ -66,6 +67,7 @@ from deployments.models.release import (
     Replica,
     ReplicaState,
 )
+from deployments.models.reminder import RequestReminder
 from deployments.models.rollup import (
     DAY_S,
     HOUR_S,
@@ -121,6 +123,7 @@ __all__ = [
     "Density",
     "Deployment",
     "Device",
+    "DeviceQuota",
     "Drafter",
     "DriftKind",
     "EventKind",
@@ -164,6 +167,7 @@ __all__ = [
     "ReleaseState",
     "Replica",
     "ReplicaState",
+    "RequestReminder",
     "RequestState",
     "Revision",
     "RiskClass",

@@ -53,6 +53,7 @@ class AuditAction(models.TextChoices):
     EMERGENCY_STOP = "deployment.emergency_stop", _("Emergency stop")
     CLUSTER_CHANGED = "cluster.changed", _("Changed the cluster")
     RULES_CHANGED = "cluster.rules_changed", _("Changed the approval rules")
+    QUOTA_CHANGED = "cluster.quota_changed", _("Changed the device quota")
     FREEZE_ADDED = "freeze.added", _("Added a freeze window")
     FREEZE_ENDED = "freeze.ended", _("Ended a freeze window")
     PROBE_CHANGED = "cluster.probe_changed", _("Changed how devices are looked for")

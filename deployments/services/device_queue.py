@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from deployments.models import (
     Booking,
+    Cluster,
     Command,
     CommandKind,
     CommandState,
@@ -31,7 +32,15 @@ Wanted = tuple[Replica, str, int]
 
 
 def lock_hosts(hosts: Iterable[UUID]) -> None:
-    """Keep others from booking on these hosts until the transaction ends; one order for everybody."""
+    """Keep others from booking on these hosts until the transaction ends; one order for everybody.
+
+    Their cluster is locked first: of two bookings in it, the later sees the earlier, which a quota
+    goes by.
+    """
+    clusters = Cluster.objects.select_for_update(no_key=True).filter(
+        pk__in=Host.objects.filter(pk__in=set(hosts := tuple(hosts))).values("cluster")
+    )
+    list(clusters.order_by("pk").values_list("pk", flat=True))
     rows = Host.objects.select_for_update(no_key=True).filter(pk__in=set(hosts))
     list(rows.order_by("pk").values_list("pk", flat=True))
 

@@ -49,6 +49,7 @@ from deployments.services.access import require_role
 from deployments.services.audit import record
 from deployments.services.errors import PlanNotSubmittableError, PlanStaleError
 from deployments.services.notices.announcing import tell_of_request
+from deployments.services.quotas import check_request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,6 +145,7 @@ def submit_plan(
         NotAllowedError: the person is no operator of the cluster's team.
         PlanNotSubmittableError: the plan has errors among its findings.
         PlanStaleError: planning now gives another digest than the one shown.
+        QuotaExceededError: the team would hold more devices than it may.
         PlanningError: the specification cannot be planned.
     """
     require_role(user, inputs.cluster.team, TeamRole.OPERATOR)
@@ -153,6 +155,7 @@ def submit_plan(
     try:
         with transaction.atomic():
             request = _submit(user, inputs, spec, shown_digest, comment)
+            check_request(request)
             tell_of_request(
                 NoticeKind.REQUESTED, request, _asked_for(request.plan), actor=user
             )

@@ -143,6 +143,7 @@ MANIFEST: Mapping[str, Permission] = {
     "host-remove": Permission(methods=CHANGE, role=TeamRole.ADMIN),
     "cluster": Permission(methods=BOTH, role=TeamRole.ADMIN),
     "cluster-rules": Permission(methods=BOTH, role=TeamRole.ADMIN),
+    "cluster-quota": Permission(methods=BOTH, role=TeamRole.ADMIN),
     "cluster-freezes": Permission(methods=BOTH, role=TeamRole.ADMIN),
     "cluster-freeze-end": Permission(methods=CHANGE, role=TeamRole.ADMIN),
     "cluster-probe": Permission(methods=BOTH, role=TeamRole.ADMIN),

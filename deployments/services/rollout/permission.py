@@ -8,6 +8,7 @@ from deployments.services.approvals import check_approval
 from deployments.services.break_glass import check_use
 from deployments.services.errors import NotApprovedError, UseCaseError
 from deployments.services.freezes import FrozenError, check_freeze
+from deployments.services.quotas import QuotaExceededError, check_release
 from deployments.services.rollout.outcomes import StepFailedError
 from deployments.services.rollout.rollout import Rollout
 from deployments.services.schedules import (
@@ -18,10 +19,10 @@ from deployments.services.schedules import (
 
 
 def prove_approval(rollout: Rollout) -> None:
-    """Ask again whether the approval holds, or whoever broke the glass still may.
+    """Ask again whether the approval holds, or whoever broke the glass still may, and the quota.
 
     Raises:
-        StepFailedError: it does not; the release ends blocked.
+        StepFailedError: one does not; the release ends blocked.
     """
     release = rollout.release
     release.request.refresh_from_db()
@@ -34,6 +35,11 @@ def prove_approval(rollout: Rollout) -> None:
     except (NotApprovedError, PlanningError) as error:
         again = text("Submit the plan again and have it approved.")
         raise _blocked("not_approved", error, again) from error
+    try:
+        check_release(release)
+    except QuotaExceededError as error:
+        fewer = text("Stop another release of the team, or have its quota raised.")
+        raise _blocked(error.code, error, fewer) from error
 
 
 def prove_moment(rollout: Rollout) -> None:
