@@ -7,8 +7,10 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from deployments.models import FileLog
+from deployments.models.file_log import path_in
 
 FORBIDDEN = ("/proc", "/sys", "/dev")
+LONGEST_ROLE = "combined"
 LONGEST = FileLog._meta.get_field("path").max_length
 
 
@@ -20,8 +22,8 @@ class FileLogForm(forms.Form):
         max_length=LONGEST,
         required=False,
         help_text=_(
-            "Such as /workspace/logs/decode_rank0.log. Empty: standard output, as everything that "
-            "the panel plans does."
+            "Such as /workspace/logs/{role}_rank{rank}.log, where a replica's own role and rank are "
+            "put in. Empty: standard output, as everything that the panel plans does."
         ),
         widget=forms.TextInput(attrs={"class": "field", "spellcheck": "false"}),
     )
@@ -45,5 +47,14 @@ class FileLogForm(forms.Form):
         if any(short == one or short.startswith(f"{one}/") for one in FORBIDDEN):
             raise ValidationError(
                 _("Nothing below /proc, /sys or /dev is a log: name another file.")
+            )
+        filled = path_in(short, LONGEST_ROLE, 9999)
+        if "{" in filled or "}" in filled or len(filled) > (LONGEST or 0):
+            raise ValidationError(
+                _(
+                    "Of words in braces only {role} and {rank} are put in: write the rest of a "
+                    "path of at most %(longest)d characters as it is."
+                )
+                % {"longest": LONGEST}
             )
         return short

@@ -51,6 +51,7 @@ class AuditAction(models.TextChoices):
     RELEASE_FAILED = "release.failed", _("Failed")
     RELEASE_ENDED = "release.ended", _("Came to its end")
     EMERGENCY_STOP = "deployment.emergency_stop", _("Emergency stop")
+    FILE_LOG_CHANGED = "deployment.file_log", _("Changed where its engines log to")
     CLUSTER_CHANGED = "cluster.changed", _("Changed the cluster")
     RULES_CHANGED = "cluster.rules_changed", _("Changed the approval rules")
     QUOTA_CHANGED = "cluster.quota_changed", _("Changed the device quota")

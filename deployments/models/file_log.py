@@ -11,10 +11,16 @@ from deployments.models.scope import ScopedQuerySet
 LONGEST_PATH = 300
 
 
+def path_in(path: str, role: str, rank: int) -> str:
+    """The path in the container of one replica, such as ``/logs/decode_rank0.log``."""
+    return path.replace("{role}", role).replace("{rank}", str(rank))
+
+
 class FileLog(Row):
     """Where the engines of a deployment log to; what the panel plans logs to standard output.
 
-    ``path`` is absolute and the same in each of its containers.
+    ``path`` is absolute; ``{role}`` and ``{rank}`` in it stand for those of a replica, so that each
+    container may have a path of its own.
     """
 
     TEAM_PATH = "deployment__cluster__team"

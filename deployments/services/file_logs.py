@@ -28,6 +28,7 @@ from deployments.models import (
     LogGap,
     Replica,
 )
+from deployments.models.file_log import path_in
 from deployments.services.fault_points import fault_point
 from deployments.services.log_runs import ROTATED, OvertakenError, Run, sample_row
 from deployments.services.log_samples import (
@@ -60,9 +61,10 @@ def read_file_log(engine: Engine, replica: Replica, facts: ContainerFacts) -> in
         DockerApiError: the engine does not answer or answers an error.
     """
     named = FileLog.objects.filter(deployment=replica.release.deployment_id)
-    path = named.values_list("path", flat=True).first()
-    if path is None:
+    written = named.values_list("path", flat=True).first()
+    if written is None:
         return 0
+    path = path_in(written, replica.role, replica.rank)
     try:
         stat = stat_file(engine, facts.container_id, path)
     except NoLogFileError:

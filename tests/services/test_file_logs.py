@@ -22,7 +22,7 @@ __all__ = ["busybox_image", "practice_image_id", "short_waits", "world"]
 
 pytestmark = pytest.mark.docker
 
-PATH = "/decode_rank0.log"
+PATH = "/combined_rank0.log"
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_a_file_is_read_on_through_rotation_truncation_and_restart(
     assert read() == []
     cursors = FileLogCursor.objects.filter(replica=replica)
     assert cursors.get().problem == "no_log_file"
-    named.path = PATH
+    named.path = "/{role}_rank{rank}.log"
     named.save()
 
     begun = lines(1, 2)

@@ -3,7 +3,15 @@
 import pytest
 from django.test import Client
 
-from deployments.models import Cluster, Deployment, FileLog, User
+from deployments.models import (
+    AuditAction,
+    AuditEntry,
+    Cluster,
+    Deployment,
+    FileLog,
+    User,
+)
+from deployments.models.file_log import path_in
 from tests.factories import DeploymentFactory, ReplicaFactory
 from tests.metric_rows import FileLogCursorFactory
 from tests.views.pages import parsed, queries_for, text_of
@@ -33,6 +41,24 @@ def test_an_operator_names_it_and_takes_it_back(
     assert page.select_one("#log-file input[name=path]")["value"] == PATH  # type: ignore[index]
     assert name_it(as_alice, chat, " ") == 302
     assert not FileLog.objects.exists()
+    entries = AuditEntry.objects.filter(action=AuditAction.FILE_LOG_CHANGED)
+    assert [(entry.before, entry.after) for entry in entries.order_by("sequence")] == [
+        ({"path": ""}, {"path": PATH}),
+        ({"path": PATH}, {"path": ""}),
+    ]
+
+
+def test_each_replica_may_have_a_path_of_its_own(
+    as_alice: Client, chat: Deployment
+) -> None:
+    assert name_it(as_alice, chat, "/logs/{role}_rank{rank}.log") == 302
+    (written,) = FileLog.objects.values_list("path", flat=True)
+    assert path_in(written, "decode", 11) == "/logs/decode_rank11.log"
+    replica = ReplicaFactory.create(release__deployment=chat, role="decode", rank=1)
+    FileLogCursorFactory.create(replica=replica, path="/logs/decode_rank1.log")
+    page = as_alice.get(f"/deployments/{chat.pk}/logs/file/")
+    said = text_of(page)
+    assert "decode-1: /logs/decode_rank1.log" in said.replace(" :", ":")
 
 
 @pytest.mark.parametrize(
@@ -44,6 +70,8 @@ def test_an_operator_names_it_and_takes_it_back(
         ("/logs/a\x1b.log", "no control characters"),
         ("//proc/self/environ", "Nothing below /proc"),
         ("/" + "a" * 300, "at most 300 characters"),
+        ("/logs/{pod}.log", "only {role} and {rank} are put in"),
+        ("/" + "a" * 292 + "{role}", "only {role} and {rank} are put in"),
     ],
 )
 def test_what_is_no_path_of_a_file_is_refused(
