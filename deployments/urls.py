@@ -40,6 +40,7 @@ from deployments.views import (
     preflight,
     quotas,
     releases,
+    revisions,
     rules,
     search,
     service_discovery,
@@ -241,6 +242,11 @@ urlpatterns: list[URLPattern] = [
         "deployments/<uuid:pk>/configuration/",
         deployments.configuration,
         name="deployment-configuration",
+    ),
+    path(
+        "deployments/<uuid:pk>/revisions/",
+        revisions.revisions,
+        name="deployment-revisions",
     ),
     path(
         "deployments/<uuid:pk>/releases/",

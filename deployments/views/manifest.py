@@ -82,6 +82,7 @@ MANIFEST: Mapping[str, Permission] = {
     "deployment-acceptance": _read,
     "deployment-acceptance-data": _data,
     "deployment-acceptance-file": _data,
+    "deployment-revisions": _read,
     "deployment-serving": _read,
     "deployment-serving-file": _data,
     "deployment-change": _read,

@@ -87,8 +87,35 @@
     if (button.matches("[data-closes]")) button.closest("dialog")?.close();
   });
 
+  const TYPED = "draftboard-typed";
+  const KEPT = "main form[method=post] :is(input, select, textarea)[name]:not([type=hidden], [type=password], [type=file])";
+
+  /** Another language loads the page anew: at the address as it is now, with what was typed into it. */
+  function keepTyped(form) {
+    form.elements.next.value = location.pathname + location.search;
+    const typed = [...document.querySelectorAll(KEPT)].map((field) => [
+      field.form.getAttribute("action"), field.name, field.value, Boolean(field.checked),
+    ]);
+    sessionStorage.setItem(TYPED, JSON.stringify({ path: location.pathname, typed }));
+  }
+
+  function bringTyped() {
+    const { path, typed } = JSON.parse(sessionStorage.getItem(TYPED) ?? "{}");
+    sessionStorage.removeItem(TYPED);
+    if (path !== location.pathname) return;
+    for (const field of document.querySelectorAll(KEPT)) {
+      const choice = field.matches("[type=checkbox], [type=radio]");
+      const was = typed.find(([action, name, value]) =>
+        action === field.form.getAttribute("action") && name === field.name && (!choice || value === field.value));
+      if (!was) continue;
+      if (choice) field.checked = was[3];
+      else field.value = was[2];
+    }
+  }
+
   document.addEventListener("submit", (event) => {
     const form = event.target;
+    if (form.matches(".bar form:has([name=language])")) keepTyped(form);
     if (form.matches("[data-theme-form]")) onTheme(event).catch(() => form.submit());
     else if (form.matches("[data-once]")) {
       for (const button of form.querySelectorAll("button")) button.setAttribute("aria-disabled", "true");
@@ -193,6 +220,7 @@
   });
 
   document.addEventListener("DOMContentLoaded", () => {
+    bringTyped();
     reveal(document);
     focusSummary(document.body);
   });

@@ -142,6 +142,19 @@ def test_a_search_stands_in_the_address_and_keeps_the_focus(page: Page) -> None:
     expect(page.locator("tr[data-row]")).to_have_count(1)
 
 
+def test_another_language_keeps_the_address_and_what_was_typed(page: Page) -> None:
+    page.locator("#table-search").fill("glm")
+    page.wait_for_url("**/deployments/?q=glm")
+    page.get_by_role("button", name="简体中文").click()
+    expect(page.locator("html")).to_have_attribute("lang", "zh-Hans")
+    expect(page.locator("#table-search")).to_have_value("glm")
+    page.goto(page.url.replace("deployments/?q=glm", "fleet/hosts/add/"))
+    page.locator("#id_name").fill("gpu-of-tomorrow")
+    page.get_by_role("button", name="English").click()
+    expect(page.locator("html")).to_have_attribute("lang", "en")
+    expect(page.locator("#id_name")).to_have_value("gpu-of-tomorrow")
+
+
 def test_tables_work_without_scripts(browser: Browser, filled: FullPanel) -> None:
     context = browser.new_context(java_script_enabled=False)
     filled.log_in(context)
