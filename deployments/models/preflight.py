@@ -18,6 +18,7 @@ class PreflightCheck(models.TextChoices):
     DEVICES = "devices", _("Devices and ports")
     NAMES = "names", _("Names and other containers")
     IMAGE = "image", _("Image")
+    DISK = "disk", _("Disk space")
     DRIVER = "driver", _("Driver against image")
     DIRECTORIES = "directories", _("Checkpoint directories")
     WEIGHTS = "weights", _("Weights and drafters")

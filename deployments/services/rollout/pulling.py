@@ -21,6 +21,7 @@ from deployments.planning.container import ImageReference
 from deployments.planning.text import Text, text
 from deployments.services.rollout.checklist import Checklist
 from deployments.services.rollout.claims import Claim, LeaseLostError
+from deployments.services.rollout.disk_check import prove_disk
 from deployments.services.rollout.journal import Act
 from deployments.services.rollout.outcomes import Done, StepFailedError
 from deployments.services.rollout.rollout import Layout, Member, Rollout
@@ -65,6 +66,7 @@ def _pull_noting(
     wanted = member.planned.container.image
     noted = Checklist(rollout.release.request_id, trial=False)
     try:
+        prove_disk(rollout, noted, engine, member.host)
         with noted.checking(
             PreflightCheck.IMAGE, member.host, image=wanted.reference
         ) as told:
@@ -77,7 +79,7 @@ def _pull_noting(
                     digest=wanted.digest,
                     on_progress=watch.take,
                 )
-            told.sentence = _is_there(member)
+            told.sentence = is_there(member)
     finally:
         noted.store()
     return find_image(engine, wanted.reference, digest=wanted.digest)
@@ -112,7 +114,7 @@ def _look_for(engine: Engine, members: list[Member]) -> Text:
     for member in members:
         member.row.image_id = there.image_id if there else ""
     if there is not None:
-        return _is_there(members[0])
+        return is_there(members[0])
     _refuse_unpullable(members[0])
     return text(
         "The image {image} is not on {host} yet; its registry offers {digest}.",
@@ -122,7 +124,8 @@ def _look_for(engine: Engine, members: list[Member]) -> Text:
     )
 
 
-def _is_there(member: Member) -> Text:
+def is_there(member: Member) -> Text:
+    """What is said of an image that is on its host."""
     return text(
         "The image {image} is on {host}.",
         image=member.planned.container.image.reference,
@@ -159,7 +162,7 @@ def _keep(rollout: Rollout, member: Member, found: ImageFacts) -> Done:
     with rollout.claim.fenced():
         Replica.objects.filter(pk=member.row.pk).update(image_id=found.image_id)
     member.row.image_id = found.image_id
-    return Done(_is_there(member), {"image_id": found.image_id})
+    return Done(is_there(member), {"image_id": found.image_id})
 
 
 class _Watch:

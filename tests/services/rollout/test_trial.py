@@ -99,6 +99,8 @@ def test_what_passed_stands_for_the_release_and_what_is_old_is_repeated(
     assert {state for state, _said in found.values()} == {PreflightState.PASSED}
     assert set(found) == {*PreflightCheck.values} - {PreflightCheck.DIRECTORIES}
     assert "takes the command of the replica on" in found[PreflightCheck.ARGUMENTS][1]
+    assert "free for images, volumes and logs" in found[PreflightCheck.DISK][1]
+    assert f"model directories: {models}/tiny " in found[PreflightCheck.DISK][1]
     assert world.our_containers() == []
     assert (row.read_at is not None, preflights_to_run()) == (True, [])
 
