@@ -49,6 +49,7 @@ class AuditAction(models.TextChoices):
     RELEASE_REMOVED = "release.removed", _("Removed the containers")
     RELEASE_LIVE = "release.live", _("Went live")
     RELEASE_FAILED = "release.failed", _("Failed")
+    RESTARTS_KNOWN = "release.restarts_known", _("Knows of restarts outside the panel")
     RELEASE_ENDED = "release.ended", _("Came to its end")
     EMERGENCY_STOP = "deployment.emergency_stop", _("Emergency stop")
     FILE_LOG_CHANGED = "deployment.file_log", _("Changed where its engines log to")

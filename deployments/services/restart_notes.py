@@ -3,7 +3,7 @@
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from deployments.models import Release, Replica, TeamRole, User
+from deployments.models import AuditAction, Release, Replica, TeamRole, User
 from deployments.planning.text import sentences, text
 from deployments.selectors.restart_notes import (
     restart_note,
@@ -11,6 +11,7 @@ from deployments.selectors.restart_notes import (
     without_restarts,
 )
 from deployments.services.access import require_role
+from deployments.services.audit import record
 from deployments.services.errors import ConflictError
 from deployments.services.rollout.journal import OBSERVED, note
 
@@ -48,3 +49,4 @@ def acknowledge_restarts(user: User, release: Release) -> None:
             raise ConflictError(_("No restart waits for somebody to know of it."))
         said = text("{person} knows of the restarts.", person=str(user))
         note(release, OBSERVED, said, {"acknowledged": True})
+        record(AuditAction.RESTARTS_KNOWN, user, release)

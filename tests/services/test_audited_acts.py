@@ -62,6 +62,7 @@ from deployments.services.releases import (
     start_release,
     stop_release,
 )
+from deployments.services.restart_notes import acknowledge_restarts, note_restart
 from deployments.services.settings import change_settings
 from deployments.services.team_secrets import remove_secret, store_secret
 from deployments.tasks.approvals import follow_requests
@@ -118,6 +119,15 @@ def start(team1: Team1, _admin: User) -> Release:
     request = team1.approved()
     start_release(team1.alice, request, "key")
     return start_release(team1.alice, request, "key")
+
+
+def know_of_a_restart(team1: Team1, admin: User) -> None:
+    release = in_state(start(team1, admin), ReleaseState.LIVE)
+    replica = release.replicas.get()
+    note_restart(replica, "running")
+    acknowledge_restarts(team1.alice, release)
+    with pytest.raises(ConflictError):
+        acknowledge_restarts(team1.alice, release)
 
 
 def stop_and_remove(team1: Team1, admin: User) -> None:
@@ -242,6 +252,7 @@ ACTS: list[tuple[Act, list[AuditAction]]] = [
         [A.RELEASE_STARTED, A.RELEASE_CANCELLED],
     ),
     (stop_and_remove, [A.RELEASE_STARTED, A.RELEASE_STOPPED, A.RELEASE_REMOVED]),
+    (know_of_a_restart, [A.RELEASE_STARTED, A.RESTARTS_KNOWN]),
     (restore, [A.RELEASE_RESTORED]),
     (stop_at_once, [A.EMERGENCY_STOP]),
     (change_cluster, [A.CLUSTER_CHANGED]),
