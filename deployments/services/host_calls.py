@@ -1,10 +1,12 @@
 """Bound what a host that fails or is slow may cost: calls rest after failures, and tasks have few places."""
 
 import logging
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
+from django.db import connection
 from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.utils import timezone
@@ -25,8 +27,9 @@ REST = timedelta(seconds=30)
 """A host that is back is seen within this and one round of observation."""
 MOST_COUNTED = 1000
 SLOTS = 2
-SLOT_LASTS = timedelta(seconds=150)
-"""Longer than the limit of a task; a place of a lost worker is free after it."""
+SLOT_LASTS = timedelta(seconds=30)
+"""Prolonged while its task lasts; the place of a lost worker is free after it."""
+SLOT_BEAT_S = 8.0
 
 
 @contextmanager
@@ -45,7 +48,8 @@ def bounded_calls(host: Host, *, insists: bool) -> Iterator[None]:
         if host.reachability != Reachability.REACHABLE:
             slot = _slot(host)
     try:
-        yield
+        with _prolonged(slot):
+            yield
     except (EngineUnreachableError, EngineTimeoutError):
         _note_failure(host)
         raise
@@ -92,6 +96,32 @@ def _slot(host: Host) -> HostSlot:
             host=host.name,
         )
     )
+
+
+@contextmanager
+def _prolonged(slot: HostSlot | None) -> Iterator[None]:
+    """Keep the place while the block lasts, however long the host takes."""
+    if slot is None:
+        yield
+        return
+    ended = threading.Event()
+
+    def beat() -> None:
+        try:
+            while not ended.wait(SLOT_BEAT_S):
+                HostSlot.objects.filter(pk=slot.pk).update(
+                    taken_until=Now() + SLOT_LASTS
+                )
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=beat, name="place", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 def _note_failure(host: Host) -> None:

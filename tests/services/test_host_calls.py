@@ -1,5 +1,6 @@
 """A host that fails or is slow costs little: calls rest, tasks have two places, and its state says so."""
 
+import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -13,7 +14,7 @@ from deployments.docker_api.errors import (
     NotTriedError,
 )
 from deployments.models import Host, HostSlot, Reachability
-from deployments.services import replica_observation
+from deployments.services import host_calls, replica_observation
 from deployments.services.host_access import open_host
 from deployments.services.host_calls import FAILURES, REST, bounded_calls
 from deployments.services.observation import (
@@ -161,3 +162,19 @@ def test_an_engine_that_answers_errors_is_degraded_and_not_unreachable(
     host.refresh_from_db()
     assert host.reachability == Reachability.DEGRADED
     assert host.reason.endswith("broken.")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_place_is_kept_as_long_as_its_task_lasts(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host_calls, "SLOT_BEAT_S", 0.01)
+    host.reachability = Reachability.DEGRADED
+    kept = HostSlot.objects.filter(taken_until__gt=timezone.now())
+    with bounded_calls(host, insists=False):
+        HostSlot.objects.update(taken_until=timezone.now() - timedelta(seconds=1))
+        until = time.monotonic() + 10
+        while not kept.exists():
+            assert time.monotonic() < until
+            time.sleep(0.01)
+    assert not HostSlot.objects.exclude(taken_until=None).exists()
