@@ -1,5 +1,7 @@
 """DEPLOY: forward to live, or back to what was before."""
 
+from collections.abc import Sequence
+
 from django.db.models.functions import Now
 
 from deployments.docker_api.errors import DockerApiError
@@ -42,9 +44,11 @@ from deployments.services.rollout.telling import (
     tell_failed,
     tell_live,
 )
+from deployments.services.rollout.together import do_together
 from deployments.services.rollout.verifying import smoke, wait_ready
 
 PROBE_LOOK_AGAIN_S = 2.0
+TOGETHER = frozenset({Step.PULL, Step.CREATE, Step.START})
 
 
 def _start(rollout: Rollout, act: Act, member: Member) -> Done | Wait:
@@ -85,7 +89,10 @@ def deploy(rollout: Rollout) -> None:
     failure = rollout.journal.failure()
     if failure is None:
         outcome = run_acts(
-            rollout, deploy_acts(rollout), _perform, give_up=None, cancellable=True
+            rollout,
+            deploy_acts(rollout),
+            _perform,
+            together=_together,
         )
         if outcome is None:
             _become_live(rollout)
@@ -93,6 +100,11 @@ def deploy(rollout: Rollout) -> None:
             failure = decide_failure(rollout, outcome)
     if failure is not None:
         _go_back(rollout, failure)
+
+
+def _together(rollout: Rollout, acts: Sequence[Act]) -> None:
+    if acts[0].step in TOGETHER:
+        do_together(rollout, acts)
 
 
 def _perform(rollout: Rollout, act: Act) -> Done | Wait:

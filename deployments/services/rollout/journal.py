@@ -1,8 +1,9 @@
 """The journal of a command: intent before each outside act, outcome after it, all fenced."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from uuid import UUID
 
 from django.db import IntegrityError, transaction
 from django.db.models import Max
@@ -46,6 +47,15 @@ class Act:
     replica: Replica | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What is written of one act among many."""
+
+    act: Act
+    message: Text
+    detail: Mapping[str, Json]
+
+
 class Journal:
     """Reads and writes the events of one command on its release."""
 
@@ -58,6 +68,9 @@ class Journal:
             for event in ReleaseEvent.objects.filter(release=release)
             if event.detail.get("command") == self._command
         ]
+        self._first: dict[tuple[str, str, UUID | None], ReleaseEvent] = {}
+        for event in self._known:
+            self._index(event)
 
     def is_done(self, act: Act) -> bool:
         """Whether the act's good outcome was recorded, by this or an earlier owner."""
@@ -139,19 +152,34 @@ class Journal:
         )
         append_event(self._release, event)
         self._known.append(event)
+        self._index(event)
         return event
 
+    def write_all(self, kind: EventKind, outcomes: Sequence[Outcome]) -> None:
+        """Append one event for each; call within ``Claim.fenced``."""
+        events = [
+            ReleaseEvent(
+                release=self._release,
+                step=one.act.step,
+                kind=kind,
+                replica=one.act.replica,
+                message=one.message,
+                detail={**one.detail, "command": self._command},
+                fence=self._claim.fence,
+            )
+            for one in outcomes
+        ]
+        append_events(self._release, events)
+        for event in events:
+            self._known.append(event)
+            self._index(event)
+
+    def _index(self, event: ReleaseEvent) -> None:
+        self._first.setdefault((event.step, event.kind, event.replica_id), event)
+
     def _find(self, act: Act, kind: EventKind) -> ReleaseEvent | None:
-        replica_id = act.replica.pk if act.replica else None
-        return next(
-            (
-                event
-                for event in self._known
-                if event.step == act.step
-                and event.kind == kind
-                and event.replica_id == replica_id
-            ),
-            None,
+        return self._first.get(
+            (act.step, kind, act.replica.pk if act.replica else None)
         )
 
 
@@ -161,15 +189,24 @@ def append_event(release: Release, event: ReleaseEvent) -> None:
     Raises:
         IntegrityError: others took every number that was tried.
     """
-    event.release = release
+    append_events(release, [event])
+
+
+def append_events(release: Release, events: Sequence[ReleaseEvent]) -> None:
+    """The same for several at once, which follow one another.
+
+    Raises:
+        IntegrityError: others took every number that was tried.
+    """
     for attempt in range(SEQUENCE_TRIES):
         newest = ReleaseEvent.objects.filter(release=release).aggregate(
             newest=Max("sequence")
         )["newest"]
-        event.sequence = (newest or 0) + 1
+        for number, event in enumerate(events, (newest or 0) + 1):
+            event.release, event.sequence = release, number
         try:
             with transaction.atomic():
-                event.save(force_insert=True)
+                ReleaseEvent.objects.bulk_create(events)
         except IntegrityError:
             if attempt + 1 == SEQUENCE_TRIES:
                 raise

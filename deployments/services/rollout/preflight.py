@@ -144,12 +144,25 @@ def book(rollout: Rollout, act: Act) -> Done:
             lock_hosts(host.pk for host in rollout.hosts)
             for host in rollout.hosts:
                 with found.checking(PreflightCheck.DEVICES, host):
+                    mine = _held_by_it(rollout, host)
                     for member in rollout.members_on(host):
                         for column, number in resources(member):
-                            _hold(rollout, member.row, column, number)
+                            if (column, number) not in mine:
+                                _hold(rollout, member.row, column, number)
     finally:
         found.store()
     return Done(text("Devices and ports are held."))
+
+
+def _held_by_it(rollout: Rollout, host: Host) -> set[tuple[str, int]]:
+    """What the release itself holds on a host already, as (column, number)."""
+    rows = Booking.objects.filter(
+        host=host, replica__release=rollout.release, released_at=None
+    )
+    return {
+        ("port", port or 0) if device is None else ("device", device)
+        for device, port in rows.values_list("device", "port")
+    }
 
 
 def prove_names(layout: Layout, found: Checklist) -> None:

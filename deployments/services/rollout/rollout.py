@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
+from uuid import UUID
 
 from django.db.models.functions import Now
 
@@ -142,7 +143,11 @@ class Layout(ABC):
 
     def member(self, row: Replica) -> Member:
         """The member of a replica of this release."""
-        return next(member for member in self.members if member.row.pk == row.pk)
+        return self._by_row[row.pk]
+
+    @cached_property
+    def _by_row(self) -> dict[UUID, Member]:
+        return {member.row.pk: member for member in self.members}
 
     @contextmanager
     def engine(self, host: Host) -> Iterator[Engine]:
@@ -247,6 +252,19 @@ def observed(row: Replica, facts: ContainerFacts | None) -> dict[str, object]:
         "ready": row.ready and facts.running,
         "observed_at": Now(),
     }
+
+
+def save_created(row: Replica, container_id: str) -> None:
+    """Store that the replica's container was made this moment; nobody has looked at it yet."""
+    row.container_id, row.state, row.ready = container_id, ReplicaState.CREATED, False
+    Replica.objects.filter(pk=row.pk).update(
+        container_id=container_id,
+        state=ReplicaState.CREATED,
+        exit_code=None,
+        started_at="",
+        ready=False,
+        observed_at=Now(),
+    )
 
 
 def save_observed(row: Replica, facts: ContainerFacts | None) -> None:

@@ -2,8 +2,10 @@
 
 import random
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import takewhile
 
 from deployments.docker_api.errors import DockerApiError, PullCancelledError
 from deployments.models import EventKind, ReleaseState
@@ -24,6 +26,7 @@ SLICE_S = 15.0
 TRIES = 5
 
 Perform = Callable[[Rollout, Act], Done | Wait]
+Together = Callable[[Rollout, Sequence[Act]], None]
 GiveUp = Callable[[Rollout, Act, StepFailedError], Done]
 
 
@@ -46,27 +49,28 @@ def run_acts(
     perform: Perform,
     *,
     give_up: GiveUp | None = None,
-    cancellable: bool = False,
+    together: Together | None = None,
 ) -> Failed | HandedBack | None:
     """Run what is not done yet; ``None`` when all is done.
 
-    ``give_up`` turns a failure into an outcome, for acts that must not stop the rest.
+    ``give_up`` turns a failure into an outcome, for acts that must not stop the rest. With
+    ``together`` a person may cancel between two acts, and what goes plainly of the acts of one step
+    that come next is done at once before each is looked at by itself.
 
     Raises:
         LeaseLostError: another worker owns the command.
     """
     ends_at = time.monotonic() + SLICE_S
     done_here = False
-    for act in acts:
+    acts = list(acts)
+    for number, act in enumerate(acts):
         if rollout.journal.is_done(act):
             continue
         if done_here and time.monotonic() > ends_at:
             rollout.claim.hand_back()
             return HandedBack()
         try:
-            if cancellable:
-                _refuse_cancelled(rollout, act)
-            outcome = _attempt(rollout, act, perform)
+            outcome = _next(rollout, acts[number:], perform, together)
         except StepFailedError as error:
             if give_up is None:
                 return Failed(act, error)
@@ -74,9 +78,30 @@ def run_acts(
         if isinstance(outcome, Wait):
             rollout.claim.hand_back(outcome.seconds)
             return HandedBack()
-        _record(rollout, act, outcome)
+        if outcome is not None:
+            _record(rollout, act, outcome)
         done_here = True
     return None
+
+
+def _next(
+    rollout: Rollout, acts: Sequence[Act], perform: Perform, together: Together | None
+) -> Done | Wait | None:
+    """Do the first of these acts, perhaps with those after it; ``None`` where it is written down."""
+    if together is not None:
+        _refuse_cancelled(rollout, acts[0])
+        _ahead(rollout, together, acts)
+        if rollout.journal.is_done(acts[0]):
+            return None
+    return _attempt(rollout, acts[0], perform)
+
+
+def _ahead(rollout: Rollout, together: Together, acts: Sequence[Act]) -> None:
+    """Let the acts of the next step be done together; a host that fails is met by its own act."""
+    same = list(takewhile(lambda act: act.step == acts[0].step, acts))
+    if len(same) > 1:
+        with suppress(DockerApiError):
+            together(rollout, [act for act in same if not rollout.journal.is_done(act)])
 
 
 def _attempt(rollout: Rollout, act: Act, perform: Perform) -> Done | Wait:
