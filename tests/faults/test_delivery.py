@@ -3,11 +3,9 @@
 import os
 import re
 import signal
-import socket
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -27,6 +25,7 @@ from tests.faults.processes import (
     start_worker,
     work,
 )
+from tests.faults.proxy import LossyProxy
 from tests.services.rollout.world import (
     FAST_TRAFFIC,
     World,
@@ -78,69 +77,6 @@ def test_an_owner_that_froze_changes_nothing_when_it_wakes(
     assert release.state == ReleaseState.LIVE
     assert len(world.our_containers()) == 1
     nothing_twice(world, release)
-
-
-class LossyProxy:
-    """Forwards to an engine, and drops the first answer to each of some requests."""
-
-    def __init__(self, engine_socket: str, path: Path, *lose: bytes) -> None:
-        self.address = f"unix://{path}"
-        self.lost: list[bytes] = []
-        self._to_lose = list(lose)
-        self._engine_socket = engine_socket
-        self._server = socket.socket(socket.AF_UNIX)
-        self._server.bind(str(path))
-        self._server.listen(16)
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def close(self) -> None:
-        """Take no more connections."""
-        self._server.close()
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                client, _address = self._server.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._forward, args=(client,), daemon=True).start()
-
-    def _forward(self, client: socket.socket) -> None:
-        with client, socket.socket(socket.AF_UNIX) as engine:
-            engine.connect(self._engine_socket)
-            back = threading.Thread(
-                target=self._pump, args=(engine, client), daemon=True
-            )
-            back.start()
-            while data := self._receive(client):
-                lose = next((part for part in self._to_lose if part in data), None)
-                if lose is not None:
-                    self._to_lose.remove(lose)
-                    self.lost.append(lose)
-                    client.shutdown(socket.SHUT_WR)
-                engine.sendall(data)
-                if lose is not None:
-                    engine.settimeout(10)
-                    time.sleep(0.5)
-                    return
-            engine.shutdown(socket.SHUT_WR)
-            back.join(10)
-
-    def _pump(self, engine: socket.socket, client: socket.socket) -> None:
-        while data := self._receive(engine):
-            try:
-                client.sendall(data)
-            except OSError:
-                return
-        with suppress(OSError):
-            client.shutdown(socket.SHUT_WR)
-
-    @staticmethod
-    def _receive(source: socket.socket) -> bytes:
-        try:
-            return source.recv(65536)
-        except OSError:
-            return b""
 
 
 @contextmanager
