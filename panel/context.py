@@ -6,6 +6,7 @@ from django.http import HttpRequest
 __all__ = ["panel"]
 
 
-def panel(request: HttpRequest) -> dict[str, bool]:
-    """Whether web, workers and container host share one machine and one account."""
-    return {"lab_mode": settings.LAB_MODE}
+def panel(request: HttpRequest) -> dict[str, object]:
+    """Whether all runs on one machine under one account, and the name of a single sign-on."""
+    named = settings.OIDC_NAME if settings.OIDC_ISSUER else ""
+    return {"lab_mode": settings.LAB_MODE, "single_sign_on": named}

@@ -10,8 +10,10 @@ __all__ = [
     "asked_names",
     "boolean",
     "broker_address",
+    "group_roles",
     "integer",
     "items",
+    "oidc_provider",
     "secret",
     "text",
 ]
@@ -114,3 +116,45 @@ def broker_address(redis_url: str) -> str:
     password = f":{parts.password}@" if parts.password else ""
     query = parts.query.replace("db=", "virtual_host=")
     return f"redis+socket://{password}{parts.path}" + (f"?{query}" if query else "")
+
+
+def group_roles(name: str) -> dict[str, tuple[str, str]]:
+    """Return what groups stand for, from ``group=team:role`` parts: a team's short name and a role.
+
+    Raises:
+        ImproperlyConfigured: a part is not of this form.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for part in items(name, default=""):
+        group, _, right = part.rpartition("=")
+        team, _, role = right.partition(":")
+        if not (group and team and role):
+            raise ImproperlyConfigured(
+                f"{name} has {part!r}: write group=team:role, as in ops=default:operator."
+            )
+        found[group.strip()] = (team.strip(), role.strip())
+    return found
+
+
+def oidc_provider(
+    issuer: str, name: str, client: str, password: str
+) -> dict[str, object]:
+    """Return what allauth needs to know of the one provider; nothing where there is no issuer.
+
+    Raises:
+        ImproperlyConfigured: an issuer without a client.
+    """
+    if not issuer:
+        return {}
+    if not client or not password:
+        raise ImproperlyConfigured(
+            "OIDC_ISSUER needs OIDC_CLIENT_ID and OIDC_CLIENT_SECRET."
+        )
+    app = {
+        "provider_id": "sso",
+        "name": name,
+        "client_id": client,
+        "secret": password,
+        "settings": {"server_url": issuer.rstrip("/")},
+    }
+    return {"openid_connect": {"APPS": [app], "OAUTH_PKCE_ENABLED": True}}

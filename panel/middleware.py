@@ -56,7 +56,7 @@ LOGIN_NAMES = (
     "account_change_password",
     "mfa_activate_totp",
 )
-BEFORE_LOG_IN = ("account_", "mfa_", "set_language")
+BEFORE_LOG_IN = ("account_", "mfa_", "openid_connect_", "set_language")
 WITH_A_SEEN_PASSWORD = {
     "account_change_password",
     "account_logout",

@@ -58,6 +58,8 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
     "allauth.usersessions",
     "django_htmx",
     "template_partials.apps.SimpleAppConfig",
@@ -196,6 +198,22 @@ ACCOUNT_SESSION_REMEMBER = False
 ALLAUTH_TRUSTED_PROXY_COUNT = env.integer("TRUSTED_PROXY_COUNT", default=0)
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "Draftboard"
+
+# Single sign-on, where the environment names a provider
+
+OIDC_ISSUER = env.text("OIDC_ISSUER", default="")
+OIDC_NAME = env.text("OIDC_NAME", default="Single sign-on")
+OIDC_GROUPS_CLAIM = env.text("OIDC_GROUPS_CLAIM", default="groups")
+OIDC_GROUP_ROLES = env.group_roles("OIDC_GROUP_ROLES")
+SOCIALACCOUNT_ADAPTER = "panel.single_sign_on.SingleSignOnAdapter"
+# A form that leads to another origin would need a hole in the policy of every page.
+SOCIALACCOUNT_LOGIN_ON_GET = True
+SOCIALACCOUNT_PROVIDERS = env.oidc_provider(
+    OIDC_ISSUER,
+    OIDC_NAME,
+    env.text("OIDC_CLIENT_ID", default=""),
+    env.secret("OIDC_CLIENT_SECRET", default=""),
+)
 
 # Languages and time
 

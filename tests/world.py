@@ -44,7 +44,7 @@ from tests.plan_rows import released, request_for, stored
 from tests.plan_values import plan_value
 from tests.team_rows import ApiTokenFactory, InvitationFactory
 
-FOREIGN_PACKAGES = ("account_", "mfa_")
+FOREIGN_PACKAGES = ("account_", "mfa_", "openid_connect_", "socialaccount_")
 
 
 class HasKey(Protocol):

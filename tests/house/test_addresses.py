@@ -42,9 +42,16 @@ def test_views_without_log_in_are_exactly_the_public_ones() -> None:
     assert public == {
         "account_login",
         "healthz",
+        # The link itself is the key.
+        "invitation",
         "mfa_authenticate",
+        "openid_connect_callback",
+        "openid_connect_login",
         "service-discovery",
         "set_language",
+        "socialaccount_login_cancelled",
+        "socialaccount_login_error",
+        "socialaccount_signup",
     }
 
 
