@@ -96,7 +96,12 @@ def ways(log: Path, folder: Path) -> Mapping[str, list[str]]:
         "count": [python, "-c", COUNT, str(log)],
         "read_log": [python, "-c", READ, str(log)],
     }
-    if mtail := shutil.which("mtail"):
+    mtail = shutil.which("mtail")
+    if mtail is None:
+        sys.stderr.write(
+            "mtail is not compared, since it is missing: install the Debian package mtail.\n"
+        )
+    else:
         (folder / "lines.mtail").write_text(MTAIL)
         commands["mtail"] = [
             mtail,
