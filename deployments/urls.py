@@ -16,6 +16,7 @@ from deployments.views import (
     catalog_entries,
     catalog_import,
     check,
+    delegations,
     deployments,
     device_probe,
     emergency_stops,
@@ -164,6 +165,8 @@ urlpatterns: list[URLPattern] = [
     path("audit/<uuid:pk>/", audit.entry, name="audit-entry"),
     path("settings/", settings.settings, name="settings"),
     path("settings/density/", settings.density, name="settings-density"),
+    path("settings/absence/", delegations.absence, name="absence"),
+    path("absences/<uuid:pk>/end/", delegations.end, name="absence-end"),
     path("settings/notices/", notices.own, name="notices"),
     path("teams/<uuid:pk>/notices/", notices.of_team, name="team-notices"),
     path(

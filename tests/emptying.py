@@ -7,7 +7,7 @@ from unittest import mock
 from django.db import connection
 from django.db.backends.base.operations import BaseDatabaseOperations
 
-KEPT = ("deployments_approval", "deployments_auditentry")
+KEPT = ("deployments_approval", "deployments_auditentry", "deployments_delegatedvote")
 
 
 @contextmanager
@@ -23,7 +23,7 @@ def triggers_set_aside() -> Iterator[None]:
             return
         cursor.execute(
             "SELECT name, sql FROM sqlite_master "
-            "WHERE type = 'trigger' AND tbl_name IN (%s, %s)",
+            "WHERE type = 'trigger' AND tbl_name IN (%s, %s, %s)",
             KEPT,
         )
         triggers = cursor.fetchall()

@@ -13,6 +13,7 @@ from deployments.models import (
     AuditEntry,
     BenchmarkResult,
     Cluster,
+    Delegation,
     DeliveryState,
     Deployment,
     Host,
@@ -29,6 +30,7 @@ from deployments.models import (
 from deployments.selectors.tokens import hash_of
 from tests.audit_rows import AuditEntryFactory
 from tests.benchmark_rows import BenchmarkResultFactory
+from tests.delegation_rows import DelegationFactory
 from tests.factories import (
     AlarmFactory,
     ClusterFactory,
@@ -109,6 +111,7 @@ class World:
             channel__name=f"{name}-canary",
             state=DeliveryState.DEAD,
         )
+        self.absence: Delegation = DelegationFactory.create(team=self.team)
         self.view: SavedView = SavedViewFactory.create(name=f"{name}-canary")
 
     def row(self, route: str) -> HasKey:
@@ -124,6 +127,7 @@ class World:
             "table": self.view,
             "benchmark": self.benchmark,
             "alarm": self.alarm,
+            "absence": self.absence,
             "channel": self.delivery.channel,
             "delivery": self.delivery,
             "audit": self.entry,

@@ -14,6 +14,7 @@ from deployments.models.benchmark import MOST_KEPT_RUNS, BenchmarkResult
 from deployments.models.break_glass import BreakGlass
 from deployments.models.catalog import Checkpoint, Drafter, TargetModel
 from deployments.models.command import Command, CommandKind, CommandState
+from deployments.models.delegation import DelegatedVote, Delegation
 from deployments.models.deployment import Deployment, Plan, Revision
 from deployments.models.device_probe import HostProbe, ProbeSettings
 from deployments.models.device_queue import QueuedBooking
@@ -119,6 +120,8 @@ __all__ = [
     "CounterCursor",
     "DayRollup",
     "Decision",
+    "DelegatedVote",
+    "Delegation",
     "DeliveryState",
     "Density",
     "Deployment",

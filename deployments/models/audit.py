@@ -39,6 +39,8 @@ class AuditAction(models.TextChoices):
     REQUEST_WITHDRAWN = "request.withdrawn", _("Withdrew the request")
     REQUEST_REOPENED = "request.reopened", _("Votes are needed again")
     REQUEST_EXPIRED = "request.expired", _("Its time ran out")
+    DELEGATION_ADDED = "person.delegated", _("Let somebody decide in their absence")
+    DELEGATION_ENDED = "person.delegation_ended", _("Ended an absence")
     GLASS_BROKEN = "release.without_approval", _("Started without approval")
     GLASS_REVIEWED = "release.reviewed", _("Reviewed a start without approval")
     START_PLANNED = "request.start_planned", _("Said when it may start")

@@ -49,6 +49,7 @@ from deployments.selectors.votes import (
     obstacle,
     possible_approvers,
     team_of,
+    vote_counts,
 )
 
 LIVE_STATES = (RequestState.OPEN, RequestState.APPROVED)
@@ -202,7 +203,7 @@ def request_page(user: User, row: ApprovalRequest) -> RequestPage:
     rules = current_rules(row.plan.revision.deployment.cluster)
     times = start_times(row, rules.wait_minutes)
     early = times.early(timezone.now()) if state in LIVE_STATES else None
-    votes = tuple(row.approvals.all())
+    votes = tuple(row.approvals.select_related("user", "delegated__approver"))
     approvers = tuple(possible_approvers(row)) if is_open else None
     may = approvers is None or user in approvers
     why_not = None if may else obstacle(user, row)
@@ -274,6 +275,8 @@ def _counts(
     vote: Approval, row: ApprovalRequest, approvers: tuple[User, ...] | None
 ) -> bool:
     """Whether a vote approves this digest; while the request is open, by somebody who still may."""
+    if approvers is not None and getattr(vote, "delegated", None) is not None:
+        return vote.decision == Decision.APPROVE and vote_counts(vote, row)
     may = approvers is None or any(one.pk == vote.user_id for one in approvers)
     return may and vote.decision == Decision.APPROVE and vote.digest == row.digest
 

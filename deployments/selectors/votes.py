@@ -3,6 +3,7 @@
 from enum import StrEnum
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models.functions import Now
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
@@ -10,6 +11,9 @@ from deployments.models import (
     Approval,
     ApprovalRequest,
     Decision,
+    DelegatedVote,
+    Delegation,
+    Membership,
     Release,
     ReleaseState,
     Revision,
@@ -32,6 +36,7 @@ class Obstacle(StrEnum):
     SAME_PERSON = "same_person"
     INVITED = "invited"
     GRANTED_LATER = "granted_later"
+    VOTED_FOR = "voted_for"
 
 
 OBSTACLE_SENTENCES: dict[Obstacle, Promise] = {
@@ -53,6 +58,7 @@ OBSTACLE_SENTENCES: dict[Obstacle, Promise] = {
     Obstacle.GRANTED_LATER: _(
         "You became an approver after this request was made; it needs another."
     ),
+    Obstacle.VOTED_FOR: _("Somebody has decided on this for you in your absence."),
 }
 
 
@@ -91,7 +97,60 @@ def earlier_revisions() -> QuerySet[Revision]:
 
 
 def obstacle(user: User, request: ApprovalRequest) -> Obstacle | None:
-    """Why this person may not decide, whatever the state of the request; ``None`` is "may"."""
+    """Why this person may not decide, whatever the state of the request; ``None`` is "may".
+
+    Who has no right of their own may decide for somebody absent (``decides_for``).
+    """
+    own = _obstacle_of_own(user, request)
+    if own is None and _votes_for(request).filter(approver=user).exists():
+        return Obstacle.VOTED_FOR
+    return None if own and decides_for(user, request) else own
+
+
+def decides_for(user: User, request: ApprovalRequest) -> User | None:
+    """The absent approver for whom this person decides; ``None`` for who has a right of their own.
+
+    Four eyes hold for both: neither may be close to whoever wrote the plan. Nobody is voted for
+    twice, and who has voted needs nobody.
+    """
+    if _obstacle_of_own(user, request) is None or not _may_stand_in(user, request):
+        return None
+    for one in (
+        open_delegations(team_of(request))
+        .filter(delegate=user)
+        .select_related("approver")
+        .order_by("created_at")
+    ):
+        others = _votes_for(request).filter(approver=one.approver)
+        if (
+            _obstacle_of_own(one.approver, request) is None
+            and not request.approvals.filter(user=one.approver).exists()
+            and not others.exclude(vote__user=user).exists()
+        ):
+            return one.approver
+    return None
+
+
+def open_delegations(team: Team) -> QuerySet[Delegation]:
+    """The absences of a team now; the database's clock ends them."""
+    return Delegation.objects.filter(team=team, ended_at=None, ends_at__gt=Now())
+
+
+def _votes_for(request: ApprovalRequest) -> QuerySet[DelegatedVote]:
+    return DelegatedVote.objects.filter(request=request)
+
+
+def _may_stand_in(user: User, request: ApprovalRequest) -> bool:
+    """Whether somebody without a right of their own is a member and a second pair of eyes."""
+    members = Membership.objects.filter(user=user, team=team_of(request))
+    if not user.is_active or not members.exists():
+        return False
+    if not needs_other_person(request):
+        return True
+    return user.pk not in author_ids(request) and _kinship(user, request) is None
+
+
+def _obstacle_of_own(user: User, request: ApprovalRequest) -> Obstacle | None:
     if not has_role(user, team_of(request), TeamRole.APPROVER):
         return Obstacle.NOT_APPROVER
     if not needs_other_person(request):
@@ -106,8 +165,18 @@ def obstacle(user: User, request: ApprovalRequest) -> Obstacle | None:
 
 
 def vote_counts(vote: Approval, request: ApprovalRequest) -> bool:
-    """Whether a vote still covers the request: its digest, and a voter who may decide today."""
-    return vote.digest == request.digest and obstacle(vote.user, request) is None
+    """Whether a vote still covers the request: its digest, and a voter who may decide today.
+
+    One that was given for somebody covers it after the absence, too, while that person holds the
+    right and the voter is in the team.
+    """
+    if vote.digest != request.digest:
+        return False
+    given_for: DelegatedVote | None = getattr(vote, "delegated", None)
+    if given_for is None:
+        return _obstacle_of_own(vote.user, request) is None
+    holds = _obstacle_of_own(given_for.approver, request) is None
+    return holds and _may_stand_in(vote.user, request)
 
 
 def approvals_needed(
@@ -124,7 +193,9 @@ def approvals_needed(
 
 def approvals_given(request: ApprovalRequest) -> int:
     """How many approving votes count today."""
-    votes = request.approvals.filter(decision=Decision.APPROVE).select_related("user")
+    votes = request.approvals.filter(decision=Decision.APPROVE).select_related(
+        "user", "delegated__approver"
+    )
     return sum(vote_counts(vote, request) for vote in votes)
 
 
@@ -141,7 +212,20 @@ def possible_approvers(request: ApprovalRequest) -> QuerySet[User]:
             | Q(pk__in=editors_of(request).values("created_by"))
             | (~Q(email="") & Q(email__in=_addresses(request)))
         )
-    return people.filter(pk__in=grants.values("membership__user"))
+    voted_for = _votes_for(request).values("approver")
+    own = people.filter(pk__in=grants.values("membership__user"))
+    absent = own.exclude(pk__in=voted_for).exclude(
+        pk__in=request.approvals.values("user")
+    )
+    standing_in = open_delegations(team_of(request)).filter(
+        approver__in=absent.values("pk"),
+        delegate__memberships__team=team_of(request),
+    )
+    return people.filter(
+        (Q(pk__in=own.values("pk")) & ~Q(pk__in=voted_for))
+        | Q(pk__in=standing_in.values("delegate"))
+        | Q(pk__in=_votes_for(request).values("vote__user"))
+    )
 
 
 def _addresses(request: ApprovalRequest) -> QuerySet[User, str]:

@@ -1,11 +1,13 @@
 """What waits for one person: the requests that they may decide."""
 
-from django.db.models import Count, Exists, OuterRef, Q, Subquery
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce, Now
 
 from deployments.models import (
     Approval,
     ApprovalRequest,
+    DelegatedVote,
+    Delegation,
     Membership,
     RequestState,
     RoleGrant,
@@ -56,6 +58,7 @@ def _decidable_by(person: User | OuterRef, inside: User | OuterRef) -> Q:
         plan__revision__deployment__cluster__requires_other_approver=False,
     )
     voted = Approval.objects.filter(request=OuterRef("pk"), user=inside)
+    voted_for = DelegatedVote.objects.filter(request=OuterRef("pk"), approver=inside)
     authored = Q(submitted_by=person) | Q(plan__revision__created_by=person)
     kin = User.objects.filter(
         Q(invited_by=OuterRef("submitted_by"))
@@ -70,11 +73,53 @@ def _decidable_by(person: User | OuterRef, inside: User | OuterRef) -> Q:
         created_by=inside,
     )
     other = ~authored & ~Exists(edited) & ~Exists(kin)
-    return (
-        Q(~Exists(voted), state=RequestState.OPEN, expires_at__gt=Now())
-        & Exists(grants)
-        & (lenient | (other & Exists(older_grants)))
+    absent, strangers = _absent(inside)
+    return Q(~Exists(voted), state=RequestState.OPEN, expires_at__gt=Now()) & (
+        (Exists(grants) & ~Exists(voted_for) & lenient)
+        | (other & Exists(older_grants) & ~Exists(voted_for))
+        | (lenient & ~Exists(grants) & Exists(absent))
+        | (other & ~Exists(older_grants) & Exists(strangers))
     )
+
+
+def _absent(
+    delegate: User | OuterRef,
+) -> tuple[QuerySet[Delegation], QuerySet[Delegation]]:
+    """Absences in which the person decides on the request: of any approver, and of who is no kin of it."""
+    grants = RoleGrant.objects.filter(
+        role=TeamRole.APPROVER,
+        membership__user=OuterRef("approver"),
+        membership__team=OuterRef("team"),
+    )
+    voted = Approval.objects.filter(
+        request=OuterRef(OuterRef("pk")), user=OuterRef("approver")
+    )
+    voted_for = DelegatedVote.objects.filter(
+        request=OuterRef(OuterRef("pk")), approver=OuterRef("approver")
+    )
+    absent = Delegation.objects.filter(
+        ~Exists(voted),
+        ~Exists(voted_for),
+        Exists(grants),
+        team=OuterRef(TEAM),
+        delegate=delegate,
+        delegate__memberships__team=OuterRef(TEAM),
+        approver__is_active=True,
+        ended_at=None,
+        ends_at__gt=Now(),
+    )
+    edited = earlier_revisions().filter(
+        deployment=OuterRef(OuterRef("plan__revision__deployment")),
+        number__lt=OuterRef(OuterRef("plan__revision__number")),
+        created_by=OuterRef("approver"),
+    )
+    older = grants.filter(created_at__lte=OuterRef(OuterRef("created_at")))
+    close = Q()
+    for author in ("submitted_by", "plan__revision__created_by"):
+        close |= Q(approver=OuterRef(author))
+        close |= Q(approver__invited_by=OuterRef(author))
+        close |= Q(approver__email=OuterRef(f"{author}__email"), approver__email__gt="")
+    return absent, absent.filter(~close, ~Exists(edited), Exists(older))
 
 
 _counted = (

@@ -13,6 +13,7 @@ from deployments.models import (
     ApprovalRequest,
     AuditAction,
     Decision,
+    DelegatedVote,
     NoticeKind,
     RequestState,
     TeamRole,
@@ -25,6 +26,7 @@ from deployments.selectors.votes import (
     OBSTACLE_SENTENCES,
     approvals_given,
     approvals_needed,
+    decides_for,
     obstacle,
     team_of,
     vote_counts,
@@ -85,6 +87,7 @@ def decide(  # noqa: PLR0913 - what a page showed, and what a person says of it
             # Two votes at the same instant must see each other, or neither would be the last.
             locked = ApprovalRequest.objects.select_for_update().get(pk=request.pk)
             _prove_shown(locked, shown_start)
+            absent = _absent(user, request)
             vote, made = Approval.objects.get_or_create(
                 request=request,
                 user=user,
@@ -95,6 +98,8 @@ def decide(  # noqa: PLR0913 - what a page showed, and what a person says of it
                     "user_name": str(user),
                 },
             )
+            if made:
+                _say_for_whom(vote, absent)
             if not made and vote.decision == decision:
                 request.refresh_from_db()
                 return request
@@ -107,12 +112,34 @@ def decide(  # noqa: PLR0913 - what a page showed, and what a person says of it
                 _close(locked, decision)
                 kind, said = TOLD[decision]
                 tell_of_request(kind, request, said, actor=user)
-            told = {"digest": shown_digest, "policy_version": request.policy_version}
+            told = {
+                "digest": shown_digest,
+                "policy_version": request.policy_version,
+                **({"for": str(absent)} if absent else {}),
+            }
             record(DECIDED[decision], user, request, after=told, reason=comment)
     except IntegrityError as error:
         raise ConflictError(_("You have already decided on this request.")) from error
     request.refresh_from_db()
     return request
+
+
+def _absent(user: User, request: ApprovalRequest) -> User | None:
+    """For whom the person decides, asked again under the lock: two may want the same place."""
+    absent = decides_for(user, request)
+    if absent is None and obstacle(user, request) is not None:
+        raise ConflictError(_("Somebody else has decided in this place just now."))
+    return absent
+
+
+def _say_for_whom(vote: Approval, absent: User | None) -> None:
+    if absent is not None:
+        DelegatedVote.objects.create(
+            request=vote.request,
+            vote=vote,
+            approver=absent,
+            approver_name=str(absent)[:160],
+        )
 
 
 def withdraw(user: User, request: ApprovalRequest) -> None:
@@ -177,7 +204,7 @@ def check_approval(request: ApprovalRequest) -> None:
         )
     if stored_plan(request.plan).digest != request.digest:
         raise NotApprovedError(text("The plan is not the one that was approved."))
-    votes = list(request.approvals.select_related("user"))
+    votes = list(request.approvals.select_related("user", "delegated__approver"))
     if any(vote.decision == Decision.REJECT for vote in votes):
         raise NotApprovedError(text("Somebody rejected this plan."))
     given = sum(vote_counts(vote, request) for vote in votes)

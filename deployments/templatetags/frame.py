@@ -77,6 +77,7 @@ SECTION_BY_PREFIX = {
     "table": "overview",
     "settings": "settings",
     "notices": "settings",
+    "absence": "settings",
     "channel": "settings",
     "delivery": "settings",
     "team": "settings",

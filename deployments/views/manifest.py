@@ -178,6 +178,9 @@ MANIFEST: Mapping[str, Permission] = {
     "audit-entry": _read,
     "settings": Permission(methods=BOTH),
     "settings-density": Permission(methods=CHANGE),
+    # Approvers and admins may, the service asks; anybody may look at their own.
+    "absence": Permission(methods=BOTH),
+    "absence-end": Permission(methods=CHANGE),
     # A person's own channels: no team has a say in them. Those of a team need its admin.
     "notices": Permission(methods=BOTH),
     "team-notices": Permission(methods=BOTH, role=TeamRole.ADMIN),

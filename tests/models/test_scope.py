@@ -11,6 +11,7 @@ from deployments import models as m
 from tests import (
     audit_rows,
     benchmark_rows,
+    delegation_rows,
     host_rows,
     metric_rows,
     notice_rows,
@@ -33,6 +34,7 @@ ROWS = (
     f,
     audit_rows,
     benchmark_rows,
+    delegation_rows,
     host_rows,
     metric_rows,
     notice_rows,
