@@ -156,7 +156,7 @@ def _line(
 ) -> CheckLine:
     ordered = sorted(results, key=lambda one: WORST_FIRST.index(_state(one)))
     passed = [one for one in results if one.state == PreflightState.PASSED]
-    told = [one for one in ordered if one not in passed]
+    told = _once([one for one in ordered if one not in passed])
     if not told and len(passed) == 1:
         told = [one for one in passed if one.sentence]
     at = min(one.at for one in results)
@@ -171,6 +171,12 @@ def _line(
         old=at < oldest,
         more=max(0, len(told) - MOST_TOLD),
     )
+
+
+def _once(told: list[ResultLine]) -> list[ResultLine]:
+    """Each sentence once: those of several hosts that say the same differ in nothing that is shown."""
+    first = {(one.sentence, one.fix): one for one in reversed(told)}
+    return list(reversed(first.values()))
 
 
 def _state(one: ResultLine) -> PreflightState:

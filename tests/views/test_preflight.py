@@ -107,6 +107,16 @@ def test_results_are_told_with_fix_and_age_and_old_ones_marked(
             ),
             result(PreflightCheck.HOST, host="gpu-01", at=lately),
             result(PreflightCheck.HOST, host="gpu-02", at=lately),
+            *(
+                result(
+                    PreflightCheck.IMAGE,
+                    PreflightState.NOTED,
+                    "The registry has another image of that name.",
+                    host=host,
+                    at=lately,
+                )
+                for host in ("gpu-01", "gpu-02")
+            ),
         ],
     )
     with django_assert_max_num_queries(24):
@@ -116,6 +126,7 @@ def test_results_are_told_with_fix_and_age_and_old_ones_marked(
     assert "/data/models/eagle is not there on gpu-01, gpu-02." in said
     assert "Copy the checkpoint to /data/models/eagle." in said
     assert "Passed on gpu-01, gpu-02" in said
+    assert said.count("The registry has another image of that name.") == 1
     assert "Too old" not in said
     old = (timezone.now() - timedelta(minutes=31)).isoformat()
     row = Preflight.objects.get()
