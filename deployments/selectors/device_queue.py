@@ -59,6 +59,15 @@ class QueuePlace:
     position: int
     behind: tuple[Obstacle, ...]
 
+    @property
+    def facts(self) -> list[object]:
+        """What a page shows of it, as values that JSON knows."""
+        behind = [
+            [one.kind, one.number, str(one.release.pk), one.release.state]
+            for one in self.behind
+        ]
+        return [self.position, behind]
+
 
 def obstacles(release: Release, needs: Iterable[Need]) -> tuple[Obstacle, ...]:
     """What keeps a release from holding what it needs.

@@ -271,7 +271,7 @@ def release_progress(release: Release, plan: Plan | None) -> ReleaseProgress:
                 release.warning,
                 moving,
                 cancelling,
-                _queued(queue),
+                queue.facts if queue else None,
                 [[one.sequence, one.message, one.detail] for one in events[-3:]],
                 [_seen(replica) for replica in replicas],
             ]
@@ -321,16 +321,6 @@ def _seen(replica: Replica) -> list[object]:
         replica.verified_method,
         replica.verified_num_speculative_tokens,
     ]
-
-
-def _queued(queue: QueuePlace | None) -> list[object]:
-    if queue is None:
-        return []
-    behind = [
-        [one.kind, one.number, str(one.release.pk), one.release.state]
-        for one in queue.behind
-    ]
-    return [queue.position, behind]
 
 
 def _stamp(facts: list[object]) -> str:

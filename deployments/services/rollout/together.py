@@ -47,8 +47,9 @@ from deployments.services.rollout.rollout import (
 CALLS_PER_HOST = 12
 """An engine makes most containers a second with 8 to 16 calls at once."""
 LOOK_EVERY_S = 0.3
-LEASE_IS_SURE_S = 10.0
-"""Together with the longest call less than the lease."""
+LEASE_IS_SURE_S = 5.0
+CALL_TIMEOUT_S = 22
+"""Of many at once each takes longer; both together are less than the lease."""
 
 Answer = ContainerFacts | str
 """What a call leaves: the container as it is now, or the id of one that was just made."""
@@ -202,7 +203,12 @@ class _Pool:
         """Take one replica after the other; what does not go plainly lets everybody stop."""
         with (
             suppress(DockerApiError, Empty),
-            open_engine(host.docker_address, host=host.name, access=access) as engine,
+            open_engine(
+                host.docker_address,
+                host=host.name,
+                access=access,
+                timeout_s=CALL_TIMEOUT_S,
+            ) as engine,
         ):
             while not self.stop.is_set() and time.monotonic() < self.sure_until:
                 member = todo.get_nowait()
