@@ -52,7 +52,13 @@ def cluster_choice(
         )
         for name in names or HOSTS
     )
-    return ClusterChoice(row=row, hosts=hosts, closed=closed)
+    return ClusterChoice(
+        row=row,
+        host_names=tuple(host.name for host in hosts),
+        platforms=frozenset({platform}),
+        hosts=hosts,
+        closed=closed,
+    )
 
 
 def choices(cluster: ClusterChoice | None = None) -> WizardChoices:

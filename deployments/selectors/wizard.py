@@ -1,7 +1,8 @@
 """What the wizard offers a person: models, clusters and hosts, each open or closed with why."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from uuid import UUID
 
 from django.db.models import Count, Exists, OuterRef, Q
@@ -17,11 +18,19 @@ from deployments.models import (
     User,
 )
 from deployments.selectors.engine_profiles import own_engine_names
+from deployments.selectors.ready_rows import Row, asked_by, ready_rows
 
 FEW_CLUSTERS = 8
 """So many are found at a glance; more can be searched."""
 MOST_CLUSTERS = 12
 """Beyond these a list says how many more there are."""
+
+
+class Also(StrEnum):
+    """What not every step of the wizard needs."""
+
+    HOSTS = "hosts"
+    SECRETS = "secrets"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,9 +49,14 @@ class HostChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterChoice:
-    """A cluster with its hosts; ``closed`` says why this person cannot plan on it, or is empty."""
+    """A cluster with its hosts; ``closed`` says why this person cannot plan on it, or is empty.
+
+    ``hosts`` is empty where the clusters are only listed (``wizard_choices``).
+    """
 
     row: Cluster
+    host_names: tuple[str, ...]
+    platforms: frozenset[str]
     hosts: tuple[HostChoice, ...]
     closed: str
 
@@ -88,7 +102,7 @@ def cluster_options(
 
 
 def _named(cluster: ClusterChoice, words: Sequence[str]) -> bool:
-    names = (cluster.row.name, cluster.row.team.name, *(h.name for h in cluster.hosts))
+    names = (cluster.row.name, cluster.row.team.name, *cluster.host_names)
     said = "\n".join(names).casefold()
     return all(word in said for word in words)
 
@@ -99,19 +113,20 @@ def wizard_choices(
     model_key: str | None,
     cluster_key: str | None,
     engine: str | None = None,
-    with_secrets: bool = False,
+    also: Collection[Also] = (Also.HOSTS,),
 ) -> WizardChoices:
     """Read what the person may choose from, in five queries at most.
 
+    Unless ``Also.HOSTS`` only names and platforms of hosts are read, since a fleet is large.
     ``model_key``, ``cluster_key`` and ``engine`` limit the reading to that model, cluster and
     engine version; ``None`` reads the whole catalog, every cluster, all profiles people made.
     """
-    clusters = _clusters(user, cluster_key)
+    clusters = _clusters(user, cluster_key, with_hosts=Also.HOSTS in also)
     return WizardChoices(
         models=_models(user, model_key),
         clusters=clusters,
         engines=own_engine_names(engine),
-        secrets=_secrets(clusters) if with_secrets else (),
+        secrets=_secrets(clusters) if Also.SECRETS in also else (),
     )
 
 
@@ -127,7 +142,9 @@ def _models(user: User, key: str | None) -> tuple[TargetModel, ...]:
     return tuple(TargetModel.objects.for_user(user).filter(key=key)) if key else ()
 
 
-def _clusters(user: User, key: str | None) -> tuple[ClusterChoice, ...]:
+def _clusters(
+    user: User, key: str | None, *, with_hosts: bool
+) -> tuple[ClusterChoice, ...]:
     wanted = _uuid(key) if key is not None else None
     if key is not None and wanted is None:
         return ()
@@ -145,15 +162,35 @@ def _clusters(user: User, key: str | None) -> tuple[ClusterChoice, ...]:
     if wanted is not None:
         clusters = clusters.filter(pk=wanted)
     hosts: dict[UUID, list[HostChoice]] = {}
-    for host in _hosts(user, wanted):
+    for host in _hosts(user, wanted) if with_hosts else ():
         hosts.setdefault(host.row.cluster_id, []).append(host)
+    named: dict[UUID, list[tuple[str, str]]] = {
+        key: [(host.name, host.row.platform) for host in found]
+        for key, found in hosts.items()
+    }
+    for cluster_id, name, platform in () if with_hosts else _names(user):
+        named.setdefault(cluster_id, []).append((name, platform))
     return tuple(
         ClusterChoice(
             row=cluster,
+            host_names=tuple(name for name, _platform in named.get(cluster.pk, ())),
+            platforms=frozenset(one for _name, one in named.get(cluster.pk, ())),
             hosts=tuple(hosts.get(cluster.pk, ())),
             closed="" if cluster.operates else _closed(cluster),
         )
         for cluster in clusters
+    )
+
+
+def _names(user: User) -> list[Row]:
+    """Cluster, name and platform of each host that the person sees."""
+    return ready_rows(
+        ("names of hosts", asked_by(user)),
+        lambda: (
+            Host.objects.for_user(user)
+            .order_by("name")
+            .values_list("cluster_id", "name", "platform")
+        ),
     )
 
 

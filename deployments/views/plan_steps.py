@@ -60,7 +60,7 @@ def model_step(user: User, draft: Draft) -> Context:
     """The catalog, and the checkpoints of the chosen model."""
     form = draft.form
     fleet = {
-        host.row.platform for cluster in form.choices.clusters for host in cluster.hosts
+        platform for cluster in form.choices.clusters for platform in cluster.platforms
     }
     key = str(form.value("model") or "")
     options = model_options(

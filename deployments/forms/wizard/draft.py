@@ -15,7 +15,7 @@ from deployments.planning.revision import RevisionSpec, SpeculationChoice
 from deployments.planning.snapshot import ClusterSettings, HostSnapshot
 from deployments.planning.text import text
 from deployments.selectors.texts import say_error
-from deployments.selectors.wizard import wizard_choices
+from deployments.selectors.wizard import Also, wizard_choices
 from deployments.services.plans import PlanInputs, PlanningGround, ground_on_cluster
 
 DEVICES_UNASKED = {"ascend-a2": 8, "ascend-a3": 16, "nvidia": 8}
@@ -88,7 +88,7 @@ def read_draft(user: User, query: QueryDict, step: Step | None = None) -> Draft:
         if step is Step.HARDWARE or query.get("cluster") is None
         else query.get("cluster", "").strip(),
         engine=None if step is Step.DETAILS else query.get("engine", "").strip(),
-        with_secrets=step is Step.DETAILS,
+        also=_also(query, step),
     )
     form = WizardForm(query, choices, step=step)
     form.is_valid()
@@ -105,6 +105,13 @@ def read_draft(user: User, query: QueryDict, step: Step | None = None) -> Draft:
         return replace(draft, plan=ground.plan(spec))
     except PlanningError as error:
         return replace(draft, refusal=say_error(error))
+
+
+def _also(query: QueryDict, step: Step) -> set[Also]:
+    """Hosts are planned on and chosen where a cluster is; secrets are chosen among the details."""
+    wanted = {Also.HOSTS: bool(query.get("cluster", "").strip())}
+    wanted[Also.SECRETS] = step is Step.DETAILS
+    return {part for part, is_wanted in wanted.items() if is_wanted}
 
 
 def export_hosts(form: WizardForm) -> tuple[HostSnapshot, ...]:
