@@ -1,5 +1,6 @@
 """The acceptance page renews itself under somebody who reads it, and only then."""
 
+import re
 import time
 import uuid
 
@@ -65,4 +66,24 @@ def test_figures_are_renewed_without_taking_focus_or_what_was_opened(
     with page.expect_response(lambda answer: "v=" in answer.url) as answered:
         page.evaluate(LOOK)
     assert answered.value.status in {200, 204}
+    drag_over_a_chart(page)
     page.context.close()
+
+
+def drag_over_a_chart(page: Page) -> None:
+    """The stretch becomes the range of the page, which its address then names."""
+    drawn(page)
+    place = page.locator(".plot .u-over").first.bounding_box()
+    assert place is not None
+    y = place["y"] + place["height"] / 2
+    page.mouse.move(place["x"] + place["width"] * 0.25, y)
+    page.mouse.down()
+    page.mouse.move(place["x"] + place["width"] * 0.75, y, steps=3)
+    page.mouse.up()
+    expect(page).to_have_url(re.compile(r"[?&]from=\d+&to=\d+"))
+    from_s, to_s = (int(number) for number in re.findall(r"=(\d{9,})", page.url))
+    assert from_s < to_s
+    drawn(page)
+    source = page.locator("[data-chart]").get_attribute("data-chart")
+    first_s, last_s = (int(number) for number in re.findall(r"=(\d{9,})", str(source)))
+    assert first_s <= from_s < last_s < first_s + 86_400, "whole steps around it"
