@@ -85,7 +85,10 @@ PHASES = (
         name="faults",
         limit_s=5 * 60,
         command=pytest(
-            "faults", "-m", "faults and not slow", "--ignore=tests/e2e", "tests"
+            "faults",
+            # Workers mostly start and wait; what shares the one Redis is a group.
+            *("-n2", "--dist=loadgroup", "-m", "faults and not slow"),
+            *("--ignore=tests/e2e", "tests"),
         ),
     ),
     Phase(

@@ -39,7 +39,12 @@ from tests.services.test_log_reading import container
 
 __all__ = ["busybox_image", "celery"]
 
-pytestmark = [pytest.mark.docker, pytest.mark.faults]
+pytestmark = [
+    pytest.mark.docker,
+    pytest.mark.faults,
+    # Both of its kind empty the one Redis.
+    pytest.mark.xdist_group("redis"),
+]
 
 SEED = 20261129
 GENERATOR = """

@@ -15,7 +15,12 @@ from deployments.models import AcceptanceSample, Command, ReleaseState
 from tests.faults.processes import ROOT, environment, nothing_twice
 from tests.services.rollout.world import FAST_TRAFFIC, World, only_replica
 
-pytestmark = [pytest.mark.docker, pytest.mark.faults]
+pytestmark = [
+    pytest.mark.docker,
+    pytest.mark.faults,
+    # Both of its kind empty the one Redis.
+    pytest.mark.xdist_group("redis"),
+]
 
 CELERY = (sys.executable, "-m", "celery", "--app", "panel", "--quiet")
 SLOW_START = (("PRACTICE_READY_AFTER", "6"),)
