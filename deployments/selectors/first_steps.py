@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 from deployments.models import Host, User
 from deployments.planning.platforms.images import is_practice
-from deployments.selectors.fleet import Fleet, HostLine, hosts_of
+from deployments.selectors.fleet import HostLine, hosts_of
 
 PRACTICE_MODEL = "Qwen/Qwen3-8B"
 
@@ -14,17 +14,17 @@ PRACTICE_MODEL = "Qwen/Qwen3-8B"
 class FirstSteps:
     """Which of the steps are done."""
 
-    fleet: Fleet
+    hosts: tuple[HostLine, ...]
 
     @property
     def reachable_hosts(self) -> tuple[HostLine, ...]:
         """Hosts that answer."""
-        return tuple(host for host in self.fleet.hosts if host.reachable)
+        return tuple(host for host in self.hosts if host.reachable)
 
     @property
     def has_practice_image(self) -> bool:
         """Whether some host has the practice image."""
-        return any(_has_practice_image(host.row) for host in self.fleet.hosts)
+        return any(_has_practice_image(host.row) for host in self.hosts)
 
     @property
     def practice_host(self) -> Host | None:
@@ -52,7 +52,7 @@ class FirstSteps:
 
 def first_steps(user: User) -> FirstSteps:
     """Read the person's hosts, in three queries."""
-    return FirstSteps(fleet=hosts_of(user))
+    return FirstSteps(hosts=hosts_of(user))
 
 
 def _has_practice_image(host: Host) -> bool:

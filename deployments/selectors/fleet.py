@@ -1,11 +1,21 @@
 """The fleet as pages show it: clusters, hosts, and devices in runs of one holder."""
 
+import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
+from operator import attrgetter
+from typing import NamedTuple
 
-from django.db.models import Prefetch, QuerySet, prefetch_related_objects
+from django.db.models import (
+    Count,
+    Max,
+    Min,
+    Prefetch,
+    QuerySet,
+    prefetch_related_objects,
+)
 from django.utils import timezone
 
 from deployments.models import (
@@ -23,6 +33,8 @@ from deployments.selectors.device_cells import DEVICES_PER_CARD, CellRun, cell_r
 
 CLOCK_WARNING_MS = 2000
 """A host whose clock differs by more shifts its samples visibly; the page says so."""
+MOST_SHOWN, FEWEST_SHOWN = 60, 3
+"""Hosts with their devices on one page, each up to five kilobytes, and of one cluster of many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +74,42 @@ class HostLine:
         return not self.reachable or self.degraded or self.clock_off
 
 
+class HostFact(NamedTuple):
+    """What sums over hosts need of one: many hosts are counted and few of them shown.
+
+    ``memory_known`` of its ``devices`` say their memory, between ``least`` and ``most`` bytes.
+    """
+
+    pk: uuid.UUID
+    cluster_id: uuid.UUID
+    name: str
+    platform: str
+    reachability: str
+    clock_offset_ms: int | None
+    seen_at: datetime | None
+    devices: int
+    memory_known: int
+    least: int | None
+    most: int | None
+
+    @property
+    def silent(self) -> bool:
+        """Whether the engine did not answer when it was last called."""
+        return self.reachability not in ANSWERING
+
+    @property
+    def degraded(self) -> bool:
+        """Whether it answers and needs somebody all the same."""
+        return self.reachability == Reachability.DEGRADED
+
+    @property
+    def urgency(self) -> tuple[int, str]:
+        """What its place in a list is: those to look at come first."""
+        clock_off = abs(self.clock_offset_ms or 0) > CLOCK_WARNING_MS
+        remarkable = self.degraded or clock_off
+        return (0 if self.silent else 1 if remarkable else 2), self.name
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Equipment:
     """Hosts of one platform in a cluster; ``None`` where they differ or nobody knows."""
@@ -74,70 +122,80 @@ class Equipment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterLine:
-    """One cluster with its hosts."""
+    """One cluster with the hosts of it that are shown, and what is known of all."""
 
     row: Cluster
     hosts: tuple[HostLine, ...]
-    equipment: tuple[Equipment, ...]
+    facts: tuple[HostFact, ...]
+
+    @property
+    def more(self) -> int:
+        """Hosts that are left out."""
+        return len(self.facts) - len(self.hosts)
+
+    @property
+    def equipment(self) -> tuple[Equipment, ...]:
+        """What the cluster consists of, by platform."""
+        return _equipment(self.facts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fleet:
-    """Every host that a person sees, and where asked for its cluster."""
+    """Every cluster that a person sees; ``booked`` devices are held by a replica."""
 
-    hosts: tuple[HostLine, ...]
-    clusters: tuple[ClusterLine, ...] = ()
+    clusters: tuple[ClusterLine, ...]
+    booked: int
+
+    @property
+    def facts(self) -> tuple[HostFact, ...]:
+        """All hosts."""
+        return tuple(host for cluster in self.clusters for host in cluster.facts)
 
     @property
     def device_count(self) -> int:
         """All devices."""
-        return sum(host.device_count for host in self.hosts)
-
-    @property
-    def booked(self) -> int:
-        """Devices that a replica holds."""
-        return sum(host.booked for host in self.hosts)
+        return sum(host.devices for host in self.facts)
 
     @property
     def seen_at(self) -> datetime | None:
         """The newest contact with any host."""
-        times = [host.row.seen_at for host in self.hosts if host.row.seen_at]
+        times = [host.seen_at for host in self.facts if host.seen_at]
         return max(times, default=None)
 
     @property
     def bare(self) -> tuple[ClusterLine, ...]:
         """Clusters without a host."""
-        return tuple(one for one in self.clusters if not one.hosts)
+        return tuple(one for one in self.clusters if not one.facts)
 
     @property
     def silent(self) -> int:
         """Hosts that do not answer."""
-        return sum(not host.reachable for host in self.hosts)
+        return sum(host.silent for host in self.facts)
 
     @property
     def degraded(self) -> int:
         """Hosts that answer and need somebody all the same."""
-        return sum(host.degraded for host in self.hosts)
+        return sum(host.degraded for host in self.facts)
 
 
 def fleet_of(user: User) -> Fleet:
-    """Every cluster of the person's teams, in four queries."""
-    clusters = Cluster.objects.for_user(user).select_related("team")
-    lines = _cluster_lines(clusters)
-    return Fleet(
-        hosts=tuple(host for line in lines for host in line.hosts), clusters=lines
+    """Every cluster of the person's teams with the hosts to look at first, in six queries."""
+    clusters = list(Cluster.objects.for_user(user).select_related("team"))
+    held = Booking.objects.filter(
+        released_at=None, device__isnull=False, host__cluster__in=clusters
     )
+    return Fleet(clusters=_cluster_lines(clusters), booked=held.count())
 
 
-def hosts_of(user: User) -> Fleet:
-    """Every host of the person's teams without its cluster, in three queries."""
+def hosts_of(user: User) -> tuple[HostLine, ...]:
+    """Every host of the person's teams, in three queries."""
     rows = _hosts().filter(pk__in=Host.objects.for_user(user).values("pk"))
-    return Fleet(hosts=tuple(_host_line(row) for row in rows))
+    return tuple(_host_line(row) for row in rows)
 
 
 def cluster_line(cluster: Cluster) -> ClusterLine:
-    """One cluster with its hosts, in four queries."""
-    return _cluster_lines(Cluster.objects.filter(pk=cluster.pk))[0]
+    """One cluster with the hosts to look at first, in four queries."""
+    return _cluster_lines([cluster])[0]
 
 
 def host_line(host: Host) -> HostLine:
@@ -172,17 +230,46 @@ def _devices() -> tuple["str | Prefetch[str]", ...]:
     return "devices", Prefetch("bookings", queryset=held)
 
 
-def _cluster_lines(clusters: QuerySet[Cluster]) -> tuple[ClusterLine, ...]:
-    hosts = _hosts()
-    rows = clusters.prefetch_related(Prefetch("hosts", queryset=hosts))
+def _cluster_lines(clusters: Sequence[Cluster]) -> tuple[ClusterLine, ...]:
+    facts = _facts(clusters)
+    each = max(FEWEST_SHOWN, MOST_SHOWN // max(1, len(facts)))
+    shown = {
+        host.pk
+        for hosts in facts.values()
+        for host in sorted(hosts, key=attrgetter("urgency"))[:each]
+    }
+    lines: dict[uuid.UUID, list[HostLine]] = {}
+    for host in _hosts().filter(pk__in=shown):
+        lines.setdefault(host.cluster_id, []).append(_host_line(host))
     return tuple(
         ClusterLine(
             row=row,
-            hosts=tuple(_host_line(host) for host in row.hosts.all()),
-            equipment=_equipment(row.hosts.all()),
+            hosts=tuple(lines.get(row.pk, ())),
+            facts=tuple(facts.get(row.pk, ())),
         )
-        for row in rows
+        for row in clusters
     )
+
+
+def _facts(clusters: Sequence[Cluster]) -> dict[uuid.UUID, list[HostFact]]:
+    """The hosts of each cluster that has some."""
+    memory = "devices__memory_bytes"
+    rows = (
+        Host.objects.filter(cluster__in=clusters)
+        .order_by("name")
+        .values_list(
+            *HostFact._fields[:7],
+            Count("devices"),
+            Count(memory),
+            Min(memory),
+            Max(memory),
+        )
+    )
+    facts: dict[uuid.UUID, list[HostFact]] = {}
+    for row in rows:
+        fact = HostFact(*row)
+        facts.setdefault(fact.cluster_id, []).append(fact)
+    return facts
 
 
 def _host_line(host: Host) -> HostLine:
@@ -201,19 +288,21 @@ def _host_line(host: Host) -> HostLine:
     )
 
 
-def _equipment(hosts: Iterable[Host]) -> tuple[Equipment, ...]:
-    ordered = sorted(hosts, key=lambda host: host.platform)
+def _equipment(hosts: Iterable[HostFact]) -> tuple[Equipment, ...]:
+    ordered = sorted(hosts, key=attrgetter("platform"))
     result = []
-    for platform, group in groupby(ordered, key=lambda host: host.platform):
+    for platform, group in groupby(ordered, key=attrgetter("platform")):
         rows = list(group)
-        counts = {len(row.devices.all()) for row in rows}
-        memory = {device.memory_bytes for row in rows for device in row.devices.all()}
+        counts = {row.devices for row in rows}
+        having = [row for row in rows if row.devices]
+        memory = {bytes_ for row in having for bytes_ in (row.least, row.most)}
+        known = all(row.memory_known == row.devices for row in having)
         result.append(
             Equipment(
                 platform=platform,
                 hosts=len(rows),
                 devices_each=counts.pop() if len(counts) == 1 else None,
-                memory_each_bytes=memory.pop() if len(memory) == 1 else None,
+                memory_each_bytes=memory.pop() if known and len(memory) == 1 else None,
             )
         )
     return tuple(result)

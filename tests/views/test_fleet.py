@@ -177,7 +177,39 @@ def test_the_fleet_takes_few_queries(as_alice: Client, host: Host) -> None:
         more = factories.HostFactory.create(cluster=host.cluster)
         factories.DeviceFactory.create(host=more, number=0)
         book(more, 0, name=f"chat-{number}")
-    assert queries_for(as_alice, "/fleet/") == one <= 8
+    assert queries_for(as_alice, "/fleet/") == one <= 10
+
+
+def test_a_large_fleet_shows_those_to_look_at_and_counts_all(
+    as_alice: Client, host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rest is a table away; sums and equipment are those of all."""
+    monkeypatch.setattr("deployments.selectors.fleet.MOST_SHOWN", 2)
+    monkeypatch.setattr("deployments.selectors.fleet.FEWEST_SHOWN", 1)
+    for number in range(3):
+        more = factories.HostFactory.create(
+            cluster=host.cluster, name=f"b{number}", platform=Platform.ASCEND_A3
+        )
+        for device in range(4):
+            factories.DeviceFactory.create(host=more, number=device)
+    silent = factories.HostFactory.create(
+        cluster=host.cluster, name="z", reachability=Reachability.UNREACHABLE,
+        unreachable_since=timezone.now(), platform=Platform.ASCEND_A3,
+    )  # fmt: skip
+    book(host, 0, name="chat")
+
+    for path in ("/fleet/", f"/fleet/clusters/{host.cluster_id}/"):
+        page = parsed(as_alice.get(path))
+        assert [one.get_text() for one in page.select(".host h3")] == ["a3-01", "z"]
+        link = page.select_one(f'a[href="/fleet/hosts/?cluster={host.cluster_id}"]')
+        assert link
+        assert "3 more hosts." in link.parent.get_text()  # type: ignore[union-attr]
+    assert "5 hosts. 1 cluster. 1 of 16 devices booked." in text_of(
+        as_alice.get("/fleet/"), ".sub"
+    )
+    silent.delete()
+    note = text_of(as_alice.get("/fleet/"), ".block-head")
+    assert "4 Ascend Atlas A3 hosts, 4 devices each" in note
 
 
 def test_a_host_lists_devices_images_ports_and_containers(
