@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
     """No cluster has a limit until it is set."""
 
     dependencies = [
-        ("deployments", "0040_sessions_begin_anew"),
+        ("deployments", "0033_sessions_begin_anew"),
     ]
 
     operations = [

@@ -10,7 +10,7 @@ from django.db.models import Q
 class Migration(migrations.Migration):
     """Nothing waits until it is started; a command may now be looked at as often as it waits."""
 
-    dependencies = [("deployments", "0039_invitations_and_tokens")]
+    dependencies = [("deployments", "0030_invitations_and_tokens")]
 
     operations = [
         migrations.AddField(

@@ -21,7 +21,7 @@ ROW = [
 class Migration(migrations.Migration):
     """Of people who are there nobody knows who invited them."""
 
-    dependencies = [("deployments", "0038_seen_passwords")]
+    dependencies = [("deployments", "0029_seen_passwords")]
 
     operations = [
         migrations.AddField(

@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
     """Nothing is lost: a session holds the log-in and messages that were not shown yet."""
 
     dependencies = [
-        ("deployments", "0033_notices"),
+        ("deployments", "0032_notices"),
         ("sessions", "0001_initial"),
     ]
 

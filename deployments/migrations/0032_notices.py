@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
     """Nobody is told anything until a channel is added."""
 
     dependencies = [
-        ("deployments", "0029_device_queue"),
+        ("deployments", "0031_device_queue"),
     ]
 
     operations = [
