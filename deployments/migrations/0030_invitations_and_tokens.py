@@ -1,13 +1,14 @@
 """Links that make an account, keys of programs, and who invited whom."""
 
 import uuid
+from typing import Any
 
 import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 from django.db.models import F, Q
 
-ROW = [
+ROW: list[tuple[str, "models.Field[Any, Any]"]] = [
     (
         "id",
         models.UUIDField(

@@ -34,11 +34,11 @@ EXCEPTIONS = {
     ("poolside/Laguna-XS.2", "int4"),
     ("Qwen/Qwen3.5-27B", "int4"),
     ("google/gemma-4-E2B-it", "int4"),
-    ("google/gemma-4-E4B-it", "int4"),
     # Published as half a byte a parameter; embeddings of 128256 to 262144 words stay in 16 bits.
     ("meta-llama/Llama-3.1-8B-Instruct", "awq"),
     ("Qwen/Qwen2.5-VL-7B-Instruct", "int4"),
     ("google/gemma-4-31B-it", "nvfp4"),
+    ("google/gemma-4-12B-it", "int4"),
     # A format for phones whose widths are not stated.
     ("google/gemma-4-E2B-it", "mobile"),
     ("google/gemma-4-E4B-it", "mobile"),
