@@ -59,6 +59,24 @@ class Migration(migrations.Migration):
                         fields=("request", "state", "percent"), name="reminded_once"
                     ),
                     models.CheckConstraint(
+                        condition=models.Q(
+                            (
+                                "state__in",
+                                [
+                                    "open",
+                                    "approved",
+                                    "released",
+                                    "rejected",
+                                    "withdrawn",
+                                    "expired",
+                                    "stale",
+                                    "superseded",
+                                ],
+                            )
+                        ),
+                        name="reminder_state_known",
+                    ),
+                    models.CheckConstraint(
                         condition=models.Q(("percent__gte", 1), ("percent__lte", 99)),
                         name="reminder_is_a_share",
                     ),

@@ -27,6 +27,10 @@ class RequestReminder(Row):
                 fields=["request", "state", "percent"], name="reminded_once"
             ),
             models.CheckConstraint(
+                name="reminder_state_known",
+                condition=Q(state__in=RequestState.values),
+            ),
+            models.CheckConstraint(
                 name="reminder_is_a_share", condition=Q(percent__gte=1, percent__lte=99)
             ),
         ]

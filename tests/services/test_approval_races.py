@@ -78,4 +78,4 @@ def test_two_sweepers_count_each_request_once(committed_team1: Team1) -> None:
         request.expires_at = request.created_at
         request.save(update_fields=["expires_at"])
     counts = at_once(expire_requests, expire_requests)
-    assert sorted(count for count in counts if isinstance(count, int)) == [0, 3]
+    assert sum(count for count in counts if isinstance(count, int)) == 3

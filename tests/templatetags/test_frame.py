@@ -6,7 +6,16 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from deployments.templatetags.frame import GROUPS, section_of
 from deployments.views.manifest import MANIFEST
 
-NO_PAGE = {"healthz", "set_language"}
+NO_PAGE = {
+    "healthz",
+    "set_language",
+    # Single sign-on leads to a provider and back.
+    "openid_connect_callback",
+    "openid_connect_login",
+    "socialaccount_login_cancelled",
+    "socialaccount_login_error",
+    "socialaccount_signup",
+}
 EVERYWHERE = {"search"}
 
 

@@ -9,9 +9,11 @@ from deployments.views.style import SECTIONS
 from tests.views.pages import parsed, queries_for, text_of
 
 SHOWN_ELSEWHERE = {
-    "brand.html",  # the frame of the page itself
+    "bar.html",  # the frame of the page itself
+    "brand.html",
     "code.html",
     "language.html",
+    "foot.html",
     "navigation.html",
     "theme.html",
     "sprite.html",
