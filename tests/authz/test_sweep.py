@@ -107,8 +107,8 @@ WRONG: dict[str, tuple[str, str, Callable[..., Any]]] = {
 def test_one_wrong_predicate_shows(
     name: str, own: World, foreign: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    who, *predicate = WRONG[name]
-    monkeypatch.setattr(*predicate)
+    who, predicate, wrong = WRONG[name]
+    monkeypatch.setattr(predicate, wrong)
     assert next(violations(own, foreign, who), None) is not None
 
 
