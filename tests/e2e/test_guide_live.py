@@ -14,7 +14,7 @@ from tests.factories import TeamFactory, member
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 PAGES = ("/guide/", *(f"/guide/{slug}/" for slug in SLUGS))
-BUDGET_BYTES = 150_000
+BUDGET_BYTES = 150 * 1024
 LOOKS = (
     ("en", "light", 1440),
     ("zh-hans", "dark", 390),

@@ -46,7 +46,7 @@ def test_the_newest_two_are_compared_unless_others_are_named(
     assert "r3 against r1" in words(page, "header .note")
     assert page.select(".removed del")
     assert page.select(".added ins")
-    assert page.select(".side input[type=checkbox]")
+    assert page.select(".abreast input[type=checkbox]")
     assert changed(as_bob, f"{address}?old=nine&new=3") == newest
     assert queries_for(as_bob, address) <= 12
     releases = as_bob.get(f"/deployments/{chat.pk}/releases/")
