@@ -7,7 +7,7 @@ from django import template
 from django.utils.formats import number_format
 from django.utils.translation import get_language, gettext, ngettext
 
-from deployments.models import Platform
+from deployments.models import Platform, TeamRole
 from deployments.planning.methods import FACTS, Method
 from deployments.planning.sizing.counting import parameter_count
 from deployments.selectors.texts import say
@@ -157,3 +157,9 @@ def method_name(method: str) -> str:
 def platform_name(platform: str) -> str:
     """The title of a hardware family."""
     return Platform(platform).label if platform in Platform.values else platform
+
+
+@register.filter
+def team_role(role: str) -> str:
+    """What a role in a team is called."""
+    return str(TeamRole(role).label) if role in TeamRole.values else role
