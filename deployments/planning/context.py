@@ -1,6 +1,6 @@
 """PlanContext: everything that was settled before the replicas and the findings are written."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from deployments.planning.catalog import Checkpoint, Drafter, TargetModel
 from deployments.planning.counts import Count
@@ -37,6 +37,19 @@ class RoleSettings:
     def role(self) -> Role:
         """The role."""
         return self.layout.role
+
+    @property
+    def of_one_length(self) -> "RoleSettings":
+        """The same with a drafter whose context is no longer than the target's: engines refuse one.
+
+        Source: vLLM 0.32.0, ``speculative_max_model_len`` "cannot be larger than" the target's.
+        """
+        speculative, longest = self.speculative, self.max_model_len
+        if speculative is None or longest is None:
+            return self
+        if (speculative.max_model_len or 0) <= longest:
+            return self
+        return replace(self, speculative=replace(speculative, max_model_len=longest))
 
     @property
     def num_speculative_tokens(self) -> int:

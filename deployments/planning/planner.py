@@ -291,7 +291,8 @@ def _featured(context: PlanContext, layout: RoleLayout) -> RoleLayout:
 
 def _settled(context: PlanContext, layout: RoleLayout) -> RoleSettings:
     settings = role_settings(context, layout)
-    return refitted(context, settings, lambda wider: role_settings(context, wider))
+    fitting = refitted(context, settings, lambda wider: role_settings(context, wider))
+    return fitting.of_one_length
 
 
 def _plan(context: PlanContext, digests: tuple[tuple[str, str], ...]) -> Plan:

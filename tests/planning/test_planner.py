@@ -1,5 +1,6 @@
 """make_plan: what it refuses, and names, labels and limits of what it makes."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -337,3 +338,15 @@ def test_every_container_rotates_its_log_and_is_not_restarted_alone() -> None:
         log = replica.container.logging
         assert (log.driver, log.max_size, log.max_file) == ("json-file", "64m", 5)
         assert replica.container.restart == "no"
+
+
+@pytest.mark.parametrize("asked", [4096, 262144])
+def test_the_drafter_reads_no_further_than_the_target(asked: int) -> None:
+    """The recipe of this drafter says 65536; engines refuse one with the longer context."""
+    spec = combined(
+        "mistralai/Mistral-Medium-3.5-128B",
+        "gpu-1",
+        limits=Limits(max_model_len=asked),
+    )
+    config = json.loads(flags(plan(spec, gpu()))["--speculative-config"] or "")
+    assert config["max_model_len"] == min(asked, 65536)
