@@ -3,6 +3,7 @@
 import atexit
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -61,6 +62,20 @@ def _english() -> None:
     from django.utils import translation  # noqa: PLC0415
 
     translation.activate("en")
+
+
+@pytest.fixture(autouse=True)
+def _rows_are_numbered_from_nought() -> None:
+    """Start the numbers of the factories anew: what a test makes is not told by its place."""
+    if "tests.factories" not in sys.modules:
+        return
+    from factory.base import Factory  # noqa: PLC0415
+
+    kinds = list(Factory.__subclasses__())
+    while kinds:
+        kind = kinds.pop()
+        kind.reset_sequence(0, force=True)
+        kinds += kind.__subclasses__()
 
 
 def _address(variable: str, part: str, *, needed: bool) -> str:
