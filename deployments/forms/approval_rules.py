@@ -34,7 +34,9 @@ class ApprovalRulesForm(forms.Form):
     production = forms.BooleanField(
         required=False,
         label=_("This cluster serves production"),
-        help_text=_("Every plan on it is then of high risk."),
+        help_text=_(
+            "Every plan on it is then of high risk, and who decides confirms their password first."
+        ),
     )
     approvals_low = _approvals(
         _("Approvals at low risk"),
@@ -61,6 +63,11 @@ class ApprovalRulesForm(forms.Form):
         label=_("Minutes between approval and start"),
         help_text=_("Time to object; 0 is none, a week is 10080."),
     )
+    proof_before_vote = forms.BooleanField(
+        required=False,
+        label=_("Who decides confirms their password first"),
+        help_text=_("Or a code, at most five minutes before. Production always asks."),
+    )
     shown_version = forms.IntegerField(widget=forms.HiddenInput)
 
     @staticmethod
@@ -74,6 +81,7 @@ class ApprovalRulesForm(forms.Form):
             "open_hours": rules.open_hours,
             "approved_hours": rules.approved_hours,
             "wait_minutes": rules.wait_minutes,
+            "proof_before_vote": rules.proof_before_vote,
             "shown_version": version,
         }
 
@@ -89,4 +97,5 @@ class ApprovalRulesForm(forms.Form):
             open_hours=value["open_hours"],
             approved_hours=value["approved_hours"],
             wait_minutes=value["wait_minutes"] or 0,
+            proof_before_vote=value["proof_before_vote"],
         )

@@ -40,7 +40,8 @@ class ApprovalRules:
 
     ``approvals_*`` are the approvals that a plan of the class needs. A request that nobody decides
     ends after ``open_hours``; an approved one that nobody deploys after ``approved_hours``.
-    Between approval and start pass ``wait_minutes``.
+    Between approval and start pass ``wait_minutes``. ``proof_before_vote`` asks who votes to prove
+    once more who they are; production always does.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
@@ -52,6 +53,12 @@ class ApprovalRules:
     open_hours: int = WEEK_HOURS
     approved_hours: int = WEEK_HOURS
     wait_minutes: int = 0
+    proof_before_vote: bool = False
+
+    @property
+    def asks_proof(self) -> bool:
+        """Whether who votes has just proved who they are."""
+        return self.production or self.proof_before_vote
 
     def needed(self, risk: Risk) -> int:
         """The approvals that a plan of this class needs."""

@@ -45,6 +45,7 @@ from deployments.selectors.texts import say_error
 from deployments.selectors.votes import (
     OBSTACLE_SENTENCES,
     approvals_needed,
+    asks_proof,
     needs_other_person,
     obstacle,
     possible_approvers,
@@ -97,6 +98,7 @@ class RequestPage:
     may_plan_start: bool
     glass: BreakGlass | None
     may_review: bool
+    asks_proof: bool
 
     @property
     def sentence(self) -> str:
@@ -246,6 +248,7 @@ def request_page(user: User, row: ApprovalRequest) -> RequestPage:
         and glass.used_by_id != user.pk
         and bool(MAY_REVIEW & roles),
         early=early,
+        asks_proof=is_open and not said and asks_proof(row, rules),
         may_plan_start=is_open
         and operates
         and not votes

@@ -17,6 +17,12 @@ def current_rules(cluster: Cluster) -> ApprovalRules:
     return rules_of(newest) if newest is not None else ApprovalRules()
 
 
+def rules_at(cluster: Cluster, number: int) -> ApprovalRules:
+    """The rules that held under a policy version of the cluster."""
+    newest = policy_versions(cluster).filter(number__lte=number).first()
+    return rules_of(newest) if newest is not None else ApprovalRules()
+
+
 def rules_of(version: PolicyVersion) -> ApprovalRules:
     """The rules of one version."""
     return from_document(ApprovalRules, version.rules)

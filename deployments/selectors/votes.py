@@ -24,7 +24,7 @@ from deployments.models import (
 )
 from deployments.planning.approval_rules import ApprovalRules, Risk
 from deployments.selectors.access import has_role
-from deployments.selectors.policies import current_rules
+from deployments.selectors.policies import current_rules, rules_at
 
 
 class Obstacle(StrEnum):
@@ -189,6 +189,19 @@ def approvals_needed(
     if rules is None:
         rules = current_rules(request.plan.revision.deployment.cluster)
     return max(request.approvals_needed, rules.needed(Risk(request.risk)))
+
+
+def asks_proof(request: ApprovalRequest, rules: ApprovalRules | None = None) -> bool:
+    """Whether who votes has just proved who they are: asked at submission, or by the rules of today.
+
+    ``rules`` are those of today, where the caller has read them.
+    """
+    cluster = request.plan.revision.deployment.cluster
+    if (rules or current_rules(cluster)).asks_proof:
+        return True
+    if request.policy_version == cluster.policy_version:
+        return False
+    return rules_at(cluster, request.policy_version).asks_proof
 
 
 def approvals_given(request: ApprovalRequest) -> int:

@@ -1,7 +1,7 @@
 """Decide on requests, and prove later that a decision still holds."""
 
 import uuid
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
@@ -26,6 +26,7 @@ from deployments.selectors.votes import (
     OBSTACLE_SENTENCES,
     approvals_given,
     approvals_needed,
+    asks_proof,
     decides_for,
     obstacle,
     team_of,
@@ -37,6 +38,7 @@ from deployments.services.errors import (
     ConflictError,
     NotAllowedError,
     NotApprovedError,
+    ProofNeededError,
 )
 from deployments.services.notices.announcing import tell_of_request
 
@@ -54,6 +56,8 @@ TOLD = {
         text("Revision {revision} of {name} will not run on {cluster}."),
     ),
 }
+PROOF_HOLDS = timedelta(minutes=5)
+"""So long after somebody proved who they are, they may decide where that is asked."""
 RAN_OUT = text("The time of revision {revision} of {name} on {cluster} ran out.")
 
 
@@ -65,13 +69,16 @@ def decide(  # noqa: PLR0913 - what a page showed, and what a person says of it
     shown_digest: str,
     shown_start: str = AT_ANY_TIME,
     comment: str = "",
+    proved_at: datetime | None = None,
 ) -> ApprovalRequest:
     """Record one person's decision; enough approvals or one rejection end the request.
 
     The same decision again is the same decision. ``shown_start`` is what the page said of the start,
-    as ``selectors.start_times.start_word`` has it.
+    as ``selectors.start_times.start_word`` has it. ``proved_at`` is when the person last proved who
+    they are, by a password or a code; ``None`` is never.
 
     Raises:
+        ProofNeededError: the rules ask for such a proof, and the last is too old.
         NotAllowedError: no approver, or the policy asks for a person other than the authors.
         ConflictError: the request is no longer open, or another digest or start was shown.
     """
@@ -87,6 +94,7 @@ def decide(  # noqa: PLR0913 - what a page showed, and what a person says of it
             # Two votes at the same instant must see each other, or neither would be the last.
             locked = ApprovalRequest.objects.select_for_update().get(pk=request.pk)
             _prove_shown(locked, shown_start)
+            _prove_person(request, proved_at)
             absent = _absent(user, request)
             vote, made = Approval.objects.get_or_create(
                 request=request,
@@ -248,6 +256,19 @@ def _prove_shown(request: ApprovalRequest, shown_start: str) -> None:
     if start_word(request) != shown_start:
         raise ConflictError(
             _("When it would start changed since you opened this page. Look again.")
+        )
+
+
+def _prove_person(request: ApprovalRequest, proved_at: datetime | None) -> None:
+    """Ask the rules of this moment, under the lock: they may have become stricter just now."""
+    now = timezone.now()
+    fresh = proved_at is not None and now - PROOF_HOLDS < proved_at <= now
+    if not fresh and asks_proof(request):
+        raise ProofNeededError(
+            _(
+                "This cluster asks who decides to prove who they are at most five minutes before. "
+                "Set up a second factor in Settings, or log out and in again."
+            )
         )
 
 

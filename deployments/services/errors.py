@@ -13,6 +13,12 @@ class NotAllowedError(UseCaseError):
     code = "not_allowed"
 
 
+class ProofNeededError(NotAllowedError):
+    """The person has not proved for a while who they are, and this asks for it."""
+
+    code = "proof_needed"
+
+
 class ConflictError(UseCaseError):
     """The object changed meanwhile or is in a state that does not allow it."""
 

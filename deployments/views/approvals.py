@@ -3,6 +3,8 @@
 import uuid
 from datetime import datetime
 
+from allauth.account.adapter import get_adapter
+from allauth.core.exceptions import ReauthenticationRequired
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -25,11 +27,16 @@ from deployments.selectors.tables.approvals import APPROVALS
 from deployments.selectors.texts import say_error
 from deployments.selectors.votes import team_of
 from deployments.services.approvals import decide, withdraw
-from deployments.services.errors import ConflictError, UseCaseError
+from deployments.services.errors import ConflictError, ProofNeededError, UseCaseError
 from deployments.services.releases import start_release
 from deployments.services.schedules import plan_start
 from deployments.views.answers import archive, refusal_status
-from deployments.views.people import PanelRequest, person, refuse_without_role
+from deployments.views.people import (
+    PanelRequest,
+    person,
+    proved_at,
+    refuse_without_role,
+)
 from deployments.views.plan_again import plan_again_address
 from deployments.views.tables import act_on_rows, show_table, withdrawn
 
@@ -62,7 +69,11 @@ def approval(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 
 @require_POST
 def approval_decide(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
-    """Approve or reject exactly the digest that was shown."""
+    """Approve or reject exactly the digest that was shown.
+
+    Raises:
+        ReauthenticationRequired: the rules ask who decides to prove again who they are.
+    """
     row = _find(request, pk)
     form = DecisionForm(request.POST)
     if not form.is_valid():
@@ -77,7 +88,13 @@ def approval_decide(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
             shown_digest=form.cleaned_data["digest"],
             shown_start=form.cleaned_data["start"],
             comment=form.cleaned_data["comment"],
+            proved_at=proved_at(request),
         )
+    except ProofNeededError as error:
+        if get_adapter().get_reauthentication_methods(person(request)):
+            # The library asks, and then sends this very form again.
+            raise ReauthenticationRequired from error
+        return _refused(request, pk, error, form)
     except UseCaseError as error:
         return _refused(request, pk, error, form)
     approved = decision == Decision.APPROVE

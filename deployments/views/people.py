@@ -1,5 +1,8 @@
 """The person behind a request, for views that only people who are logged in reach."""
 
+from datetime import UTC, datetime
+
+from allauth.account.authentication import get_authentication_records
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
@@ -26,6 +29,13 @@ def person(request: HttpRequest) -> User:
     if isinstance(request.user, AnonymousUser):
         raise PermissionDenied
     return request.user
+
+
+def proved_at(request: HttpRequest) -> datetime | None:
+    """When the person last proved in this session who they are: a log-in, a password, a code."""
+    records = get_authentication_records(request, person(request))
+    moments = [one["at"] for one in records if isinstance(one.get("at"), int | float)]
+    return datetime.fromtimestamp(max(moments), UTC) if moments else None
 
 
 def refuse_without_role(request: PanelRequest, team: Team) -> None:

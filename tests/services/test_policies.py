@@ -26,6 +26,7 @@ from deployments.services.errors import (
     ConflictError,
     NotAllowedError,
     NotApprovedError,
+    ProofNeededError,
 )
 from deployments.services.policies import change_rules
 from deployments.services.releases import start_release
@@ -207,3 +208,34 @@ def test_deploying_and_stricter_rules_at_once_leave_one_outcome(
     # What began before the stricter rule is stopped by the executor, which asks again.
     with pytest.raises(NotApprovedError, match="Of the 3 approvals"):
         check_approval(fresh(request))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("minutes", [None, 6, -1])
+def test_where_production_is_served_a_vote_needs_a_fresh_proof(
+    team1: Team1, minutes: int | None
+) -> None:
+    admin, request = admin_of(team1), team1.request()
+    production = ApprovalRules(production=True)
+    assert change_rules(admin, team1.cluster, production, shown_version=1)
+    now = timezone.now()
+    proved = None if minutes is None else now - timedelta(minutes=minutes)
+    ballot = {"shown_digest": request.digest}
+    with pytest.raises(ProofNeededError, match="five minutes"):
+        decide(team1.bob, request, Decision.APPROVE, **ballot, proved_at=proved)
+    assert not request.approvals.exists()
+    decide(team1.bob, request, Decision.APPROVE, **ballot, proved_at=now)
+    assert fresh(request).state == RequestState.APPROVED
+
+
+@pytest.mark.django_db
+def test_a_loosened_rule_asks_no_less_of_an_open_request(team1: Team1) -> None:
+    admin = admin_of(team1)
+    switch = ApprovalRules(proof_before_vote=True)
+    change_rules(admin, team1.cluster, switch, shown_version=1)
+    request = team1.request()
+    ApprovalRequest.objects.filter(pk=request.pk).update(policy_version=2)
+    change_rules(admin, team1.cluster, ApprovalRules(), shown_version=2)
+    with pytest.raises(ProofNeededError):
+        approve(team1.bob, fresh(request))
+    approve(team1.bob, fresh(team1.request("other")))

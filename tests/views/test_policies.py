@@ -17,6 +17,8 @@ from tests.plan_rows import request_for, stored, vote
 from tests.plan_values import plan_value
 from tests.views.page_parts import words
 from tests.views.pages import parsed, text_of
+from tests.views.test_login import PASSWORD
+from tests.world import browser
 
 
 def path(cluster: Cluster) -> str:
@@ -137,3 +139,44 @@ def test_votes_take_no_queries_of_their_own(
 
     with django_assert_max_num_queries(12):
         as_bob.get(f"/approvals/{request_row.pk}/")
+
+
+def test_a_vote_on_production_asks_for_the_password_and_then_counts(
+    cluster: Cluster, alice: User, bob: User, dora: User
+) -> None:
+    bob.set_password(PASSWORD)
+    bob.save()
+    row = DeploymentFactory.create(cluster=cluster, name="chat", created_by=alice)
+    request = request_for(stored(row, plan_value()))
+    change_rules(dora, cluster, ApprovalRules(production=True), shown_version=1)
+    client, page = browser(bob), f"/approvals/{request.pk}/"
+    assert "password is asked for" in text_of(client.get(page))
+    ballot = {"decision": "approve", "digest": request.digest}
+    asked = client.post(f"{page}decide/", ballot)
+    assert asked.headers["Location"].startswith("/accounts/reauthenticate/")
+    assert not request.approvals.exists()
+    address = f"{page}decide/"
+    wrong = client.post(
+        asked.headers["Location"], {"password": "wrong", "next": address}
+    )
+    assert wrong.status_code == 200
+    assert not request.approvals.exists()
+    done = client.post(
+        asked.headers["Location"], {"password": PASSWORD, "next": address}
+    )
+    assert done.headers["Location"] == page
+    assert request.approvals.get().user == bob
+
+
+def test_who_can_prove_nothing_here_is_told_what_to_do(
+    cluster: Cluster, alice: User, bob: User, dora: User
+) -> None:
+    User.objects.filter(pk=bob.pk).update(password="!")  # noqa: S106
+    row = DeploymentFactory.create(cluster=cluster, name="chat", created_by=alice)
+    request = request_for(stored(row, plan_value()))
+    change_rules(dora, cluster, ApprovalRules(production=True), shown_version=1)
+    client = browser(User.objects.get(pk=bob.pk))
+    ballot = {"decision": "approve", "digest": request.digest}
+    refused = client.post(f"/approvals/{request.pk}/decide/", ballot)
+    assert refused.status_code == 403
+    assert "log out and in again" in text_of(refused)
