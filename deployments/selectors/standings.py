@@ -84,9 +84,10 @@ class StandingLine:
     @property
     def thresholds(self) -> Thresholds | None:
         """The rates between low, normal and healthy, where the count is known."""
-        count = self.release.plan.num_speculative_tokens
+        plan = self.release.plan
+        count = plan.num_speculative_tokens
         comparable = self.verdict in {Standing.LOW, Standing.NORMAL, Standing.HEALTHY}
-        return thresholds_for(count) if count and comparable else None
+        return thresholds_for(plan.method, count) if count and comparable else None
 
     @property
     def trend(self) -> float | None:

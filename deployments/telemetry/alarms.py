@@ -12,7 +12,12 @@ from itertools import pairwise
 
 from deployments.planning.text import NOTHING, Text, text
 from deployments.telemetry.acceptance_history import Counts
-from deployments.telemetry.advice import ENOUGH_DRAFTS, ZERO_RATE, thresholds_for
+from deployments.telemetry.advice import (
+    ENOUGH_DRAFTS,
+    ZERO_RATE,
+    each_token,
+    thresholds_for,
+)
 from deployments.telemetry.baseline import Baseline
 from deployments.telemetry.diagnosis.acceptance_signs import LOOKUP_METHODS
 
@@ -213,7 +218,7 @@ def _below_band(seen: Seen) -> Sign:
     count = seen.count
     if rate is None or not count or _few(counts) or seen.method in LOOKUP_METHODS:
         return UNSURE
-    low = thresholds_for(count).low
+    low = thresholds_for(seen.method, count).low
     if rate >= low * BACK_ABOVE:
         return RIGHT
     if rate >= low or not _enough(counts):
@@ -222,13 +227,14 @@ def _below_band(seen: Seen) -> Sign:
         state=State.WRONG,
         text=text(
             "{rate} of the drafted tokens were accepted in the last {minutes} minutes "
-            "({accepted} of {drafted}). With {count} tokens per draft, 60 % per token make "
+            "({accepted} of {drafted}). With {count} tokens per draft, {each} per token make "
             "{threshold}; less is low. The advice below the acceptance charts says what to change.",
             rate=_percent(rate),
             minutes=_minutes(seen),
             accepted=counts.accepted,
             drafted=counts.drafted,
             count=count,
+            each=f"{each_token(seen.method, count)[0]:.0%}",
             threshold=_percent(low),
         ),
         evidence={**_measured(seen), "threshold": low},

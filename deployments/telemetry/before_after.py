@@ -177,7 +177,7 @@ def most_alike(
 def _normal(became: Setting) -> tuple[float, float] | None:
     if not became.count or became.method in LOOKUP_METHODS:
         return None
-    limits = thresholds_for(became.count)
+    limits = thresholds_for(became.method, became.count)
     return limits.low, limits.high
 
 

@@ -127,7 +127,7 @@ def test_table_of_thresholds_is_what_the_panel_judges_by(language: str) -> None:
         count, low, high = [
             int(cell.get_text().removesuffix(" %")) for cell in row.select("td, th")
         ]
-        limits = thresholds_for(count)
+        limits = thresholds_for(None, count)
         assert (low, high) == (round(limits.low * 100), round(limits.high * 100))
 
 

@@ -21,14 +21,22 @@ def texts(advice: Advice) -> str:
 
 
 def test_seed_thresholds_hold_for_one_token() -> None:
-    limits = thresholds_for(1)
+    limits = thresholds_for("eagle3", 1)
     assert (limits.low, limits.high) == (0.6, 0.8)
 
 
 def test_thresholds_fall_with_the_count() -> None:
-    three = thresholds_for(3)
+    three = thresholds_for("mtp", 3)
     assert three.high == pytest.approx((0.8 + 0.64 + 0.512) / 3)
     assert three.low == pytest.approx((0.6 + 0.36 + 0.216) / 3)
+
+
+def test_eagle3_with_three_tokens_is_healthy_from_37_to_67_percent() -> None:
+    limits = thresholds_for("eagle3", 3)
+    assert (round(limits.low, 2), round(limits.high, 2)) == (0.37, 0.67)
+    assert advise("eagle3", 3, counts(0.6, 0.33, 0.2)).verdict is Verdict.NORMAL
+    assert advise("mtp", 3, counts(0.6, 0.33, 0.2)).verdict is Verdict.LOW
+    assert "58% and 81% per token" in texts(advise("eagle3", 3, counts(0.6, 0.4, 0.2)))
 
 
 @pytest.mark.parametrize(
