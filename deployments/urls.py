@@ -5,6 +5,7 @@ from django.urls import URLPattern, path
 from deployments.models import TableKey
 from deployments.views import (
     acceptance,
+    accounts,
     alarms,
     approvals,
     audit,
@@ -190,6 +191,9 @@ urlpatterns: list[URLPattern] = [
     path("settings/sessions/end/", sessions.end, name="settings-session-end"),
     path("teams/", teams.team_list, name="team-list"),
     path("teams/platform-admins/", teams.platform_admin, name="platform-admin"),
+    path("people/", accounts.accounts, name="account-list"),
+    path("people/disable/", accounts.disable, name="account-disable"),
+    path("people/enable/", accounts.enable, name="account-enable"),
     path("teams/<uuid:pk>/", teams.team, name="team"),
     path("teams/<uuid:pk>/roles/", teams.roles, name="team-roles"),
     path("teams/<uuid:pk>/add/", teams.add, name="team-add"),

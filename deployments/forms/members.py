@@ -77,6 +77,13 @@ class PlatformAdminForm(forms.Form):
     admin = forms.BooleanField(required=False)
 
 
+class AccountForm(forms.Form):
+    """Which account, and why it is closed."""
+
+    account = forms.IntegerField(min_value=1, max_value=2**31 - 1)
+    reason = forms.CharField(required=False, max_length=400)
+
+
 class AcceptForm(forms.Form):
     """The account that an invitation makes."""
 

@@ -81,6 +81,8 @@ class AuditAction(models.TextChoices):
     CHANNEL_REMOVED = "channel.removed", _("Removed a channel for notices")
     TEAM_CHANGED = "team.changed", _("Changed the team")
     PERSON_ADDED = "person.added", _("Added a person")
+    ACCOUNT_DISABLED = "person.disabled", _("Disabled an account")
+    ACCOUNT_ENABLED = "person.enabled", _("Let somebody in again")
     MEMBER_ADDED = "member.added", _("Added to a team")
     PERSON_CHANGED = "person.changed", _("Changed own settings")
     LOGGED_IN = "person.logged_in", _("Logged in")

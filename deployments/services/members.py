@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from deployments.models import (
@@ -202,13 +203,17 @@ def _not_the_last(team: Team, user: User) -> None:
 
 
 def ask_anew(team: Team, user: User) -> None:
-    """Open approved requests again whose approvals no longer suffice without this person's."""
+    """Open approved requests again whose approvals no longer suffice without this person's.
+
+    Those that somebody gave for them in their absence are theirs, too.
+    """
+    theirs = Q(approvals__user=user) | Q(approvals__delegated__approver=user)
     requests = ApprovalRequest.objects.filter(
+        theirs,
         state=RequestState.APPROVED,
-        approvals__user=user,
         plan__revision__deployment__cluster__team=team,
     ).select_related("plan__revision__deployment__cluster__team")
-    for request in requests:
+    for request in requests.distinct():
         if approvals_given(request) >= approvals_needed(request):
             continue
         opened = ApprovalRequest.objects.filter(

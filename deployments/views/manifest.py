@@ -205,6 +205,10 @@ MANIFEST: Mapping[str, Permission] = {
     "team-invite": Permission(methods=CHANGE),
     "team-invitation-revoke": Permission(methods=CHANGE),
     "platform-admin": Permission(methods=CHANGE),
+    # Admins of the panel alone: the service asks, and the page shows others nothing.
+    "account-list": _read,
+    "account-disable": Permission(methods=CHANGE),
+    "account-enable": Permission(methods=CHANGE),
     # Whoever has the link: it is the key.
     "invitation": Permission(methods=BOTH, public=True),
 }
