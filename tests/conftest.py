@@ -17,12 +17,11 @@ if "DATABASE_URL" not in os.environ:
     _folder = tempfile.mkdtemp(prefix="draftboard-tests-")
     atexit.register(shutil.rmtree, _folder, ignore_errors=True)
     os.environ["DATABASE_URL"] = f"sqlite:///{_folder}/tests.sqlite3"
-# The second worker of a run has an engine of its own.
-if (
-    os.environ.get("PYTEST_XDIST_WORKER") == "gw1"
-    and "DOCKER_HOST_OF_GW1" in os.environ
-):
-    os.environ["DOCKER_HOST"] = os.environ["DOCKER_HOST_OF_GW1"]
+# Each worker of a run has an engine of its own.
+_engines = os.environ.get("DOCKER_HOSTS", "").split()
+_worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+if _engines:
+    os.environ["DOCKER_HOST"] = _engines[_worker % len(_engines)]
 os.environ.setdefault("DEBUG", "1")
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "panel.settings")
 django.setup()

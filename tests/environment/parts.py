@@ -20,8 +20,8 @@ __all__ = ["private_parts"]
 
 PREFIX = "dbt-"
 LOCK = "lock"
-ENGINES = ("docker", "docker-gw1")
-"""One for each worker of a run that uses two: their tests count the containers of an engine."""
+ENGINES = ("docker", "docker-gw1", "docker-gw2")
+"""One for each worker of a run: their tests count the containers of an engine."""
 # The tests choose these themselves.
 NOT_OURS = (
     "CREDENTIALS_KEY",
@@ -57,17 +57,17 @@ def private_parts() -> Iterator[dict[str, str]]:
         postgres = PrivatePostgres(folder / "postgres")
         parts.callback(postgres.stop)
         postgres.start()
-        engine, other = (PrivateEngine(folder / name) for name in ENGINES)
-        other.name = f"{engine.name}b"
-        for one in (engine, other):
-            parts.callback(one.stop)
-            one.start()
+        engines = [PrivateEngine(folder / name) for name in ENGINES]
+        for number, engine in enumerate(engines):
+            engine.name = f"dbt{os.getpid() % 10**6}-{number}"
+            parts.callback(engine.stop)
+            engine.start()
         yield {
             **{key: value for key, value in os.environ.items() if key not in NOT_OURS},
             "CHROMIUM": str(browser),
             "DATABASE_URL_POSTGRES": postgres.url,
-            "DOCKER_HOST": engine.url,
-            "DOCKER_HOST_OF_GW1": other.url,
+            "DOCKER_HOST": engines[0].url,
+            "DOCKER_HOSTS": " ".join(engine.url for engine in engines),
             "PYTHONUNBUFFERED": "1",
             "REDIS_URL": redis.url,
             "REQUIRE_DOCKER": "1",

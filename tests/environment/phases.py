@@ -77,7 +77,8 @@ PHASES = (
         limit_s=4 * 60,
         command=pytest(
             "docker",
-            *("-n2", "--dist=loadfile", "-m", "docker and not faults and not slow"),
+            # They mostly wait for an engine.
+            *("-n3", "--dist=loadfile", "-m", "docker and not faults and not slow"),
             *("--ignore=tests/e2e", "tests"),
         ),
     ),
