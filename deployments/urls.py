@@ -198,6 +198,9 @@ urlpatterns: list[URLPattern] = [
     path("teams/<uuid:pk>/roles/", teams.roles, name="team-roles"),
     path("teams/<uuid:pk>/add/", teams.add, name="team-add"),
     path("teams/<uuid:pk>/remove/", teams.remove, name="team-member-remove"),
+    path(
+        "teams/<uuid:pk>/tokens/revoke/", teams.revoke_token, name="team-token-revoke"
+    ),
     path("teams/<uuid:pk>/invite/", teams.invite_somebody, name="team-invite"),
     path(
         "teams/<uuid:pk>/invitations/revoke/",

@@ -209,7 +209,7 @@ class SeenPasswordMiddleware:
 
 
 class SecondFactorMiddleware:
-    """Where served over HTTPS, people who decide must have set up TOTP first."""
+    """Where served over HTTPS, people who decide must have set up TOTP first; all, if so set."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
@@ -221,7 +221,7 @@ class SecondFactorMiddleware:
     def process_view(
         self, request: HttpRequest, _view: View, _args: Args, _kwargs: Kwargs
     ) -> HttpResponse | None:
-        """Send people with a deciding role and no second factor to its set-up."""
+        """Send people who need a second factor and have none to its set-up."""
         match = request.resolver_match
         name = match.view_name if match else ""
         if not settings.SERVED_OVER_HTTPS or name.startswith(BEFORE_LOG_IN):
@@ -230,7 +230,7 @@ class SecondFactorMiddleware:
         if isinstance(user, AnonymousUser) or getattr(request, "token", None):
             # Whoever made the token had passed here.
             return None
-        if not decides(user):
+        if not settings.SECOND_FACTOR_FOR_ALL and not decides(user):
             return None
         if get_mfa_adapter().is_mfa_enabled(user):
             return None

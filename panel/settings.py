@@ -198,6 +198,7 @@ ACCOUNT_SESSION_REMEMBER = False
 ALLAUTH_TRUSTED_PROXY_COUNT = env.integer("TRUSTED_PROXY_COUNT", default=0)
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "Draftboard"
+SECOND_FACTOR_FOR_ALL = env.boolean("SECOND_FACTOR_FOR_ALL", default=False)
 
 # Single sign-on, where the environment names a provider
 

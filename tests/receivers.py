@@ -23,10 +23,11 @@ class Post:
 
 @dataclass(slots=True)
 class HttpReceiver:
-    """Answers each POST with the next of ``answers``, the last one for ever; (status, Location)."""
+    """Answers each POST with the next of ``answers``, the last one for ever; (status, Location), with ``said`` as body."""
 
     port: int = 0
     answers: list[tuple[int, str]] = field(default_factory=lambda: [(200, "")])
+    said: bytes = b""
     posts: list[Post] = field(default_factory=list)
 
     @property
@@ -49,8 +50,9 @@ def http_receiver() -> Iterator[HttpReceiver]:
             self.send_response(status)
             if place:
                 self.send_header("Location", place)
-            self.send_header("Content-Length", "0")
+            self.send_header("Content-Length", str(len(receiver.said)))
             self.end_headers()
+            self.wfile.write(receiver.said)
 
         def log_message(self, *_words: object) -> None:
             """Nothing is logged."""

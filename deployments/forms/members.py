@@ -58,12 +58,23 @@ class InviteForm(RolesForm):
     days = forms.ChoiceField(
         label=_("The link holds for"), choices=INVITED_FOR, initial="7"
     )
+    by_mail = forms.BooleanField(
+        required=False,
+        label=_("Send it by e-mail"),
+        help_text=_("Else the link is shown to you, this once."),
+    )
 
 
 class InvitationForm(forms.Form):
     """Which invitation."""
 
     invitation = forms.UUIDField()
+
+
+class MemberTokenForm(forms.Form):
+    """Which token of a member."""
+
+    token = forms.UUIDField()
 
 
 class PlatformAdminForm(forms.Form):

@@ -5,7 +5,7 @@ import hashlib
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
-from deployments.models import ApiToken, TokenScope, User
+from deployments.models import ApiToken, Team, TokenScope, User
 
 PREFIX = "draftboard_"
 """Tells a key of the panel from other words, for people and for programs that look for leaks."""
@@ -44,3 +44,14 @@ def covers(token: ApiToken, scope: TokenScope | None) -> bool:
 def tokens_of(user: User) -> QuerySet[ApiToken]:
     """The person's tokens that can be used, newest first."""
     return ApiToken.objects.filter(owner=user, revoked_at=None, expires_at__gt=Now())
+
+
+def tokens_in(team: Team) -> QuerySet[ApiToken]:
+    """The tokens of the team's members that can be used, by owner and name."""
+    return (
+        ApiToken.objects.filter(
+            owner__memberships__team=team, revoked_at=None, expires_at__gt=Now()
+        )
+        .select_related("owner")
+        .order_by("owner__username", "name", "pk")
+    )

@@ -12,17 +12,24 @@ from django.utils.translation import gettext as _
 
 from deployments.models import (
     AuditAction,
+    ChannelKind,
     Invitation,
     Membership,
     Team,
     TeamRole,
     User,
 )
+from deployments.planning.text import Text, said_by
 from deployments.selectors.members import invitation_of, open_invitations
 from deployments.selectors.tokens import hash_of
 from deployments.services.audit import record
 from deployments.services.errors import ConflictError, NotAllowedError
 from deployments.services.members import give_roles, person_in, require_manager
+from deployments.services.notices.ways import (
+    BadAddressError,
+    SendError,
+    send_by_apprise,
+)
 
 TOKEN_BYTES = 32
 LONGEST_DAYS = 30
@@ -66,6 +73,29 @@ def invite(
         told = {"roles": wanted, "email": row.email, "expires_at": row.expires_at}
         record(AuditAction.INVITED, user, team, after=told)
     return NewInvitation(row=row, token=token)
+
+
+def mail_invitation(made: NewInvitation, link: str) -> Text | None:
+    """Send the link to whom it is for, in the language that is active; why it did not leave, if so.
+
+    Nothing of it is kept: after a failure the inviter hands the link over themselves.
+    """
+    row = made.row
+    title = _("Invitation to the team %(team)s") % {"team": row.team.name}
+    lines = (
+        _("%(name)s invites you. The link makes one account and ends with it.")
+        % {"name": row.invited_by},
+        link,
+    )
+    try:
+        send_by_apprise(
+            ChannelKind.EMAIL, row.email, "", title=title, body="\n".join(lines)
+        )
+    except BadAddressError as error:
+        return said_by(error)
+    except SendError as error:
+        return error.said
+    return None
 
 
 def revoke_invitation(user: User, row: Invitation) -> None:

@@ -11,10 +11,11 @@ from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from deployments.models import ApiToken, AuditAction, TokenScope, User
-from deployments.selectors.tokens import PREFIX, hash_of, tokens_of
+from deployments.models import ApiToken, AuditAction, Team, TokenScope, User
+from deployments.selectors.tokens import PREFIX, hash_of, tokens_in, tokens_of
 from deployments.services.audit import record
 from deployments.services.errors import ConflictError
+from deployments.services.members import person_in, require_manager
 
 KEY_BYTES = 32
 LONGEST_DAYS = 365
@@ -76,6 +77,23 @@ def revoke_token(user: User, pk: uuid.UUID) -> ApiToken | None:
             return None
         ApiToken.objects.filter(pk=pk).update(revoked_at=Now())
         record(AuditAction.TOKEN_REVOKED, user, user, before={"token": row.name})
+    return row
+
+
+def revoke_in_team(user: User, team: Team, pk: uuid.UUID) -> ApiToken | None:
+    """End a token of a member, wherever it is used; ``None`` if no member has such a token.
+
+    Raises:
+        NotAllowedError: the person does not manage the team.
+    """
+    require_manager(user, team)
+    with transaction.atomic():
+        row = tokens_in(team).filter(pk=pk).first()
+        if row is None:
+            return None
+        ApiToken.objects.filter(pk=pk).update(revoked_at=Now())
+        on, told = person_in(team, row.owner), {"token": row.name}
+        record(AuditAction.TOKEN_REVOKED, user, on, before=told)
     return row
 
 

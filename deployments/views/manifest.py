@@ -203,6 +203,7 @@ MANIFEST: Mapping[str, Permission] = {
     "team-add": Permission(methods=CHANGE),
     "team-member-remove": Permission(methods=CHANGE),
     "team-invite": Permission(methods=CHANGE),
+    "team-token-revoke": Permission(methods=CHANGE),
     "team-invitation-revoke": Permission(methods=CHANGE),
     "platform-admin": Permission(methods=CHANGE),
     # Admins of the panel alone: the service asks, and the page shows others nothing.

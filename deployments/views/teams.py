@@ -3,8 +3,9 @@
 import uuid
 from collections.abc import Callable
 
+from django.conf import settings
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -14,6 +15,7 @@ from deployments.forms.members import (
     InvitationForm,
     InviteForm,
     MemberForm,
+    MemberTokenForm,
     PlatformAdminForm,
     TakeInForm,
 )
@@ -26,9 +28,14 @@ from deployments.selectors.members import (
     roles_given_by,
     teams_seen_by,
 )
-from deployments.selectors.texts import say_error
+from deployments.selectors.texts import say, say_error
+from deployments.selectors.tokens import tokens_in
 from deployments.services.errors import UseCaseError
-from deployments.services.invitations import invite, revoke_invitation
+from deployments.services.invitations import (
+    invite,
+    mail_invitation,
+    revoke_invitation,
+)
 from deployments.services.members import (
     remove_member,
     require_manager,
@@ -36,6 +43,7 @@ from deployments.services.members import (
     set_roles,
     take_in,
 )
+from deployments.services.tokens import revoke_in_team
 from deployments.views.answers import refusal_status
 from deployments.views.people import person
 
@@ -96,7 +104,7 @@ def add(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 
 @require_POST
 def invite_somebody(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    """Make a link and show it, this once."""
+    """Make a link and send it, or show it, this once."""
     row = _find(request, pk)
     form = InviteForm(request.POST)
     try:
@@ -112,8 +120,21 @@ def invite_somebody(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
         )
     except UseCaseError as error:
         return _page(request, row, error=say_error(error), status=refusal_status(error))
-    link = request.build_absolute_uri(reverse("invitation", args=[made.token]))
-    return _page(request, row, link=link)
+    path = reverse("invitation", args=[made.token])
+    link = request.build_absolute_uri(path)
+    if settings.PANEL_URL:
+        link = settings.PANEL_URL.rstrip("/") + path
+    email = form.cleaned_data["email"]
+    if not (form.cleaned_data["by_mail"] and email and settings.NOTICE_MAIL_URL):
+        return _page(request, row, link=link)
+    why_not = mail_invitation(made, link)
+    if why_not is not None:
+        said = _("The e-mail did not leave: hand the link over yourself.")
+        return _page(request, row, link=link, error=f"{said} {say(why_not)}")
+    messages.success(
+        request, _("The invitation is on its way to %(email)s.") % {"email": email}
+    )
+    return redirect("team", pk=row.pk)
 
 
 @require_POST
@@ -127,6 +148,21 @@ def revoke(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
         found = get_object_or_404(open_invitations(row), pk=asked)
         revoke_invitation(person(request), found)
         return _("The invitation is revoked.")
+
+    return _act(request, row, form, act)
+
+
+@require_POST
+def revoke_token(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """End a token of a member."""
+    row = _find(request, pk)
+    form = MemberTokenForm(request.POST)
+
+    def act() -> str:
+        ended = revoke_in_team(person(request), row, form.cleaned_data["token"])
+        if ended is None:
+            raise Http404
+        return _("The token “%(name)s” is revoked.") % {"name": ended.name}
 
     return _act(request, row, form, act)
 
@@ -159,7 +195,7 @@ def _member(row: Team, form: MemberForm) -> Membership:
 def _act(
     request: HttpRequest,
     row: Team,
-    form: MemberForm | TakeInForm | InvitationForm,
+    form: MemberForm | TakeInForm | InvitationForm | MemberTokenForm,
     act: Callable[[], str],
 ) -> HttpResponse:
     """Do it and go back to the team; what is refused is said there."""
@@ -203,9 +239,11 @@ def _page(  # noqa: PLR0913 - all that one page may have to say
         "members": member_rows(user, row, manages=manages),
         "given": roles_given_by(user),
         "invitations": open_invitations(row) if manages else (),
+        "tokens": tokens_in(row) if manages else (),
         "take_in": TakeInForm(auto_id="take-%s"),
         "invite": invite_form or InviteForm(initial={"roles": ["viewer"]}),
         "error": error,
         "link": link,
+        "mail": bool(settings.NOTICE_MAIL_URL),
     }
     return render(request, "teams/team.html", context, status=status)

@@ -212,10 +212,13 @@ def test_people_who_decide_need_a_second_factor_over_https(
 def test_other_people_may_do_without_a_second_factor(
     client: Client, person: User, settings: Settings
 ) -> None:
-    """Watching asks for a password only."""
+    """Watching asks for a password only, until an operator of the panel says otherwise."""
     give_role(person, TeamRole.VIEWER)
     settings.SERVED_OVER_HTTPS = True
     assert client.get(reverse("overview"), secure=True).status_code == 200
+    settings.SECOND_FACTOR_FOR_ALL = True
+    answer = client.get(reverse("overview"), secure=True)
+    assert answer.headers["Location"] == reverse("mfa_activate_totp")
 
 
 def test_person_who_was_disabled_cannot_log_in(client: Client) -> None:

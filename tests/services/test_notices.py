@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from apprise.plugins.dingtalk import NotifyDingTalk
+from apprise.plugins.feishu import NotifyFeishu
+from apprise.plugins.wecombot import NotifyWeComBot
 from django.utils import timezone
 
 from deployments.models import (
@@ -281,6 +284,45 @@ def test_what_services_show_for_their_bots_is_understood(
     kind: ChannelKind, address: str
 ) -> None:
     prove_destination(kind, Destination(address))
+
+
+@pytest.mark.parametrize(
+    ("said", "arrives"),
+    [
+        (b'{"errcode": 0, "errmsg": "ok"}', True),
+        (b'{"StatusCode": 0, "code": 0, "msg": "success"}', True),
+        (b"", True),
+        (b'{"errcode": 310000, "errmsg": "token is not exist"}', False),
+        (b'{"code": 19024, "msg": "Key Words Not Found"}', False),
+    ],
+)
+def test_a_bot_that_answers_200_and_refuses_is_no_delivery(
+    receiver: HttpReceiver,
+    monkeypatch: pytest.MonkeyPatch,
+    said: bytes,
+    *,
+    arrives: bool,
+) -> None:
+    places = {
+        ChannelKind.DINGTALK: (NotifyDingTalk, "https://oapi.dingtalk.com/robot/send?access_token=abc123", "SEC123"),
+        ChannelKind.FEISHU: (NotifyFeishu, "https://open.feishu.cn/open-apis/bot/v2/hook/abc123", ""),
+        ChannelKind.WECOM: (NotifyWeComBot, "https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key=693a91f6", ""),
+    }  # fmt: skip
+    receiver.said = said
+    for kind, (plugin, address, key) in places.items():
+        monkeypatch.setattr(plugin, "notify_url", receiver.url)
+        channel = channel_to(address, key=key, kind=kind)
+        row = sent(NoticeDeliveryFactory.create(channel=channel))
+        if arrives:
+            assert row.state == DeliveryState.DELIVERED, row.error
+        else:
+            assert row.state == DeliveryState.WAITING
+            assert re.search(r"code (310000|19024)", str(row.error))
+            assert "token is not" not in str(row.error)
+    assert len(receiver.posts) == len(places)
+    assert "sign=" in receiver.posts[0].path
+    texts = [json.loads(post.body) for post in receiver.posts]
+    assert [one.get("msgtype", one.get("msg_type")) for one in texts] == ["text"] * 3
 
 
 def test_mail_arrives_in_the_language_of_the_person(

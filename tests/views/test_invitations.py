@@ -1,6 +1,8 @@
 """A link makes one account, once, with the roles that it was made for."""
 
+import re
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -16,6 +18,7 @@ from deployments.models import (
 )
 from deployments.selectors.access import roles_in
 from tests.factories import UserFactory
+from tests.receivers import mail_receiver
 from tests.views.pages import parsed, text_of
 
 pytestmark = pytest.mark.django_db
@@ -92,3 +95,35 @@ def test_a_link_gives_no_break_glass_and_is_for_strangers(
     UserFactory.create(username="twin", email="vera@example.org")
     taken = Client().post(path, ACCOUNT | {"email": "Vera@example.org"})
     assert taken.status_code == 409
+
+
+def test_an_invitation_goes_by_mail_where_there_is_a_mail_server(
+    as_dora: Client, team: Team, settings: Any
+) -> None:
+    asked = {"roles": "viewer", "days": "7", "email": "vera@example.org"}
+    invite = f"/teams/{team.pk}/invite/"
+    assert "Send it by e-mail" not in text_of(as_dora.get(f"/teams/{team.pk}/"))
+    # Without a server the link is shown, whatever a form says.
+    assert parsed(as_dora.post(invite, asked | {"by_mail": "on"})).select("pre.code")
+    settings.NOTICE_NETWORKS_ALLOWED = ["127.0.0.0/8"]
+    settings.PANEL_URL = "https://panel.example/"
+    with mail_receiver() as mailbox:
+        settings.NOTICE_MAIL_URL = (
+            f"mailto://127.0.0.1:{mailbox.port}?from=panel@example.com"
+        )
+        assert "Send it by e-mail" in text_of(as_dora.get(f"/teams/{team.pk}/"))
+        sent = as_dora.post(invite, asked | {"by_mail": "on"}, follow=True)
+        assert "on its way to vera@example.org" in text_of(sent)
+        assert not parsed(sent).select("pre.code")
+        (mail,) = mailbox.mails
+        body = mail.get_body(("plain", "html"))
+        assert body is not None
+        place = r"https://panel\.example(/invitations/[\w-]+/)"
+        found = re.search(place, body.get_content())
+        assert found is not None
+        assert Client().get(found[1]).status_code == 200
+        assert mail["To"] == "vera@example.org"
+        mailbox.refuses = True
+        shown = as_dora.post(invite, asked | {"by_mail": "on"})
+        assert "did not leave" in text_of(shown)
+        assert parsed(shown).select("pre.code")

@@ -145,3 +145,23 @@ def test_a_person_has_only_so_many(alice: User) -> None:
         key_of(alice)
     with pytest.raises(ConflictError, match="a year"):
         create_token(alice, "x", TokenScope.READ, days=366)
+
+
+def test_admins_see_and_revoke_the_tokens_of_members(
+    alice: User, as_dora: Client, as_bob: Client, charlie: User
+) -> None:
+    key, foreign = key_of(alice), key_of(charlie)
+    page = f"/teams/{alice.memberships.get().team_id}/"
+    assert "robot" in text_of(as_dora.get(page))
+    assert "Tokens of members" not in text_of(as_bob.get(page))
+    revoke, asked = f"{page}tokens/revoke/", {"token": str(alice.tokens.get().pk)}
+    assert as_bob.post(revoke, asked).status_code == 403
+    theirs = {"token": str(charlie.tokens.get().pk)}
+    assert as_dora.post(revoke, theirs).status_code == 404
+    assert called(foreign, DATA) == called(key, DATA) == 200
+    assert as_dora.post(revoke, asked).status_code == 302
+    assert called(key, DATA) == 401
+    assert as_dora.post(revoke, asked).status_code == 404
+    entry = AuditEntry.objects.get(action="person.token_revoked")
+    assert (entry.actor_name, entry.object_name) == ("dora", "alice")
+    assert entry.team == alice.memberships.get().team

@@ -22,6 +22,7 @@ from deployments.services.notices.bodies import (
     language_of,
     title_and_body,
 )
+from deployments.services.notices.bots import BOTS, send_to_bot
 from deployments.services.notices.channels import owner_of
 from deployments.services.notices.ways import (
     BadAddressError,
@@ -119,7 +120,8 @@ def _send(row: NoticeDelivery) -> None:
         post(address, key, delivery=str(row.pk), document=document)
         return
     title, body = title_and_body(row.notice, language)
-    send_by_apprise(channel.kind, address, key, title=title, body=body)
+    send = send_to_bot if channel.kind in BOTS else send_by_apprise
+    send(channel.kind, address, key, title=title, body=body)
 
 
 def _fail(row: NoticeDelivery, error: SendError) -> None:
