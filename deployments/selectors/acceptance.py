@@ -129,6 +129,12 @@ class History:
         return {step.state for step in self.steps}
 
     @property
+    def most_positions(self) -> int:
+        """How many draft positions a step knows at most."""
+        known = (len(step.counts.per_position) for step in self.steps if step.counts)
+        return max(known, default=0)
+
+    @property
     def rows(self) -> tuple[Step, ...]:
         """The steps as the table shows them, newest first."""
         return self.steps[::-1]

@@ -1,5 +1,6 @@
 """Figures as people read them: each with its unit, and "no data" where nothing is known."""
 
+from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
 
@@ -71,6 +72,14 @@ def size(value: int | None) -> str:
         scaled /= 1024
     whole = unit == "B" or scaled >= 100 or scaled == int(scaled)
     return f"{_figure(scaled, 0 if whole else 1)}{SPACE}{unit}"
+
+
+@register.filter
+def shares(values: Sequence[float] | None) -> str:
+    """Fractions side by side as whole per cent: 73 / 52 / 35 %."""
+    if values is None:
+        return no_data()
+    return f"{' / '.join(_figure(100 * value) for value in values)}{SPACE}%"
 
 
 @register.filter

@@ -99,6 +99,7 @@ def _step(step: Step) -> dict[str, object]:
         "to": step.end_s,
         "state": step.state.value,
         **_counts(step.counts),
+        "per_position": step.counts and step.counts.per_position_rates,
     }
 
 

@@ -2,7 +2,8 @@
 (() => {
   "use strict";
 
-  const HEIGHTS = { mean_acceptance_length: 220, acceptance_rate: 130, throughput: 110 };
+  const HEIGHTS = { mean_acceptance_length: 220, acceptance_rate: 130, per_position: 130, throughput: 110 };
+  const MOST_POSITIONS = 8;
   const LEAST_ZOOM_S = 120;
   const plots = [];
 
@@ -105,7 +106,7 @@
 
   function options(figure, name, history, colours) {
     const words = figure.dataset;
-    const isRate = name === "acceptance_rate";
+    const isRate = name === "acceptance_rate" || name === "per_position";
     const isLength = name === "mean_acceptance_length";
     const line = { stroke: colours.accent, width: 1.6, spanGaps: false, points: { show: true, size: 5, fill: colours.accent, filter: lonely } };
     const thin = { ...line, stroke: colours["ink-3"], width: 1, points: { ...line.points, fill: colours["ink-3"] } };
@@ -131,7 +132,7 @@
         { ...axis, size: 30, values: [[86400, "{D}.{M}."], [3600, "{HH}:{mm}"], [60, "{HH}:{mm}"]].map(([step, text]) => [step, text, null, null, null, null, null, null, 1]) },
         { ...axis, size: 56, values: (_plot, ticks) => ticks.map((tick) => (isRate ? `${Math.round(tick * 100)} %` : isLength ? tick.toFixed(1) : tick.toLocaleString(document.documentElement.lang))), space: 30 },
       ],
-      series: [{}, line, other],
+      series: [{}, ...(name === "per_position" ? fainter(line, positionsOf(history)) : [line, other])],
       hooks: {
         drawClear: [(plot) => {
           shade(plot, stretchesIn(history.buckets, "no_traffic"), colours["idle-wash"]);
@@ -145,6 +146,12 @@
       },
     };
   }
+
+  /** How many draft positions are drawn. */
+  const positionsOf = (history) => Math.min(MOST_POSITIONS, Math.max(0, ...history.buckets.map((bucket) => bucket.per_position?.length ?? 0)));
+
+  /** A line for each position, each fainter than the one before it. */
+  const fainter = (line, count) => Array.from({ length: count }, (_one, place) => ({ ...line, alpha: 1 - 0.65 * (place / Math.max(1, count - 1)) }));
 
   /** Open the selected stretch as the page's own range, so that it stands in the address. */
   function zoom(figure, plot) {
@@ -174,15 +181,19 @@
       `${Math.round(bucket.acceptance_rate * 100)} % ${words.rate}`,
       `${Math.round(bucket.accepted / history.step_s)} ${words.second}`,
     ];
+    if (bucket.per_position?.length > 1) parts.push(`${words.places} ${bucket.per_position.map((rate) => Math.round(rate * 100)).join(" / ")} %`);
     if (other !== null) parts.push(`${words.against} ${other.toFixed(2)}`);
     readout.textContent = `${time}: ${parts.join(", ")}`;
   }
 
-  /** The line and the one beside it: the compared range, or what was drafted. */
+  /** The line and the one beside it: the compared range, or what was drafted; or one for each position. */
   function seriesOf(history, name) {
     const perSecond = (value) => (value === null ? null : value / history.step_s);
     if (name === "throughput") {
       return ["accepted", "drafted"].map((key) => history.buckets.map((bucket) => perSecond(bucket[key])));
+    }
+    if (name === "per_position") {
+      return Array.from({ length: positionsOf(history) }, (_one, place) => history.buckets.map((bucket) => bucket.per_position?.[place] ?? null));
     }
     const other = history.against?.buckets ?? [];
     return [history.buckets.map((bucket) => bucket[name]), history.buckets.map((_bucket, place) => other[place]?.[name] ?? null)];

@@ -132,16 +132,23 @@ def test_numbers_equal_the_sums_of_the_samples(
     }
     for name, total in (("accepted", accepted), ("drafted", drafted)):
         assert sum(bucket[name] or 0 for bucket in data["buckets"]) == total
-    assert data["per_position"] == [
-        sum(row.per_position[place] for row in rows) for place in range(3)
+    places = [sum(row.per_position[place] for row in rows) for place in range(3)]
+    assert data["per_position"] == places
+    by_step = [
+        [rate * bucket["num_drafts"] for rate in bucket["per_position"]]
+        for bucket in data["buckets"]
+        if bucket["per_position"]
     ]
+    assert [sum(step) for step in zip(*by_step, strict=True)] == pytest.approx(places)
 
     table = table_of(page_of(as_alice, release))
     *steps, total_row = table
     assert [number(cell) for cell in total_row[:3]] == [accepted, drafted, drafts]
-    full = [row for row in steps if len(row) == 5]
+    full = [row for row in steps if len(row) == 6]
     assert sum(number(row[0]) for row in full) == accepted
     assert sum(number(row[1]) for row in full) == drafted
+    whole = [f"{100 * place / drafts:.0f}" for place in places]
+    assert total_row[5] == f"{' / '.join(whole)}\u00a0%"
     shown = words(page_of(as_alice, release), "[aria-labelledby=h-sum]")
     assert f"{accepted:,} tokens" in shown
     assert f"{drafted:,} tokens" in shown
@@ -158,6 +165,8 @@ def test_no_traffic_is_a_gap_and_never_zero(
     newest, idle, rejected = buckets[-1], buckets[-2], buckets[-3]
     assert newest["accepted"] == 406
     assert [idle[key] for key in keys] == [None] * 4
+    assert idle["per_position"] is None
+    assert rejected["per_position"] == [0.0, 0.0, 0.0]
     assert [rejected[key] for key in keys] == [0, 90, 0.0, 1.0]
     assert all(bucket["drafted"] is None for bucket in buckets[:-3])
     table = table_of(page_of(as_alice, release))
