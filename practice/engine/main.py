@@ -13,6 +13,7 @@ from practice.engine.arguments import (
     UsageError,
     parse_command,
 )
+from practice.engine.benchmark import bench
 from practice.engine.drafting import acceptance_by_position
 from practice.engine.faults import Noise, show_out_of_memory, write_hostile_lines
 from practice.engine.modes import ModeError, Modes, modes_from_environment
@@ -34,6 +35,8 @@ def main(argv: Sequence[str]) -> int:
     """Run ``vllm`` with these arguments and return the exit code."""
     output = Output(sys.stdout.buffer, sys.stderr.buffer)
     try:
+        if list(argv[:1]) == ["bench"]:
+            return bench(argv[1:], output)
         modes = modes_from_environment(os.environ)
         arguments = parse_command(argv)
     except (ModeError, UsageError) as error:
