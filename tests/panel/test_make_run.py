@@ -17,7 +17,7 @@ from panel.lab.processes import free_port, wait_until
 
 pytestmark = [pytest.mark.docker]
 
-START_S = 90.0
+START_S = 180.0
 
 
 @dataclass
