@@ -14,6 +14,7 @@ from deployments.planning.errors import PlanningError
 from deployments.planning.text import Text, is_text, text, text_from_document
 
 T = TypeVar("T")
+_ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}
 _PLAIN = frozenset((type(None), bool, int, float, str))
 """Exactly these are JSON values as they are; a Text is a kind of str and is not among them."""
 SEVERAL = 2
@@ -87,7 +88,7 @@ def read_document(kind: type[T], document: Json, what: Text | str) -> T:
         PlanningError: a key is missing, unknown or of the wrong kind; the message names the first.
     """
     try:
-        return TypeAdapter(kind).validate_python(document)
+        return _adapter(kind).validate_python(document)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
@@ -99,3 +100,10 @@ def read_document(kind: type[T], document: Json, what: Text | str) -> T:
                 problem=first["msg"],
             )
         ) from error
+
+
+def _adapter(kind: type[T]) -> TypeAdapter[T]:
+    """Made once: for a whole plan that takes longer than reading many of them."""
+    if kind not in _ADAPTERS:
+        _ADAPTERS[kind] = TypeAdapter(kind)
+    return _ADAPTERS[kind]

@@ -23,6 +23,10 @@ class LossyProxy:
         self._server.listen(16)
         threading.Thread(target=self._accept, daemon=True).start()
 
+    def lose(self, *requests: bytes) -> None:
+        """Drop the answer to each of these too."""
+        self._to_lose += requests
+
     def close(self) -> None:
         """Take no more connections."""
         self._server.close()

@@ -106,6 +106,27 @@ def test_an_answer_that_is_lost_is_looked_for_before_anything_is_repeated(
     nothing_twice(world, release)
 
 
+@pytest.mark.usefixtures("one_act_per_slice")
+def test_answers_lost_among_many_calls_end_no_release_and_double_nothing(
+    committed_world: World, tmp_path: Path
+) -> None:
+    world = committed_world
+    planned = [world.replica(rank=rank) for rank in range(3)]
+    second = f"create?name={planned[1].container.name}".encode()
+    release = world.release(world.plan(*planned))
+    with lossy(world, tmp_path / "s", second) as proxy:
+        drive(release, done="START", hurry=True)
+        # The first of a role has started by itself.
+        proxy.lose(b"/start ")
+        drive(release)
+        assert proxy.lost == [second, b"/start "]
+    assert release.state == ReleaseState.LIVE
+    assert len(world.our_containers()) == 3
+    noted = release.events.filter(detail__has_key="pool").values_list("step", flat=True)
+    assert list(noted) == ["CREATE", "START"]
+    nothing_twice(world, release)
+
+
 def test_a_host_that_stays_away_ends_the_release_with_its_cause(
     committed_world: World, tmp_path: Path
 ) -> None:

@@ -92,6 +92,19 @@ def docker_failure(error: DockerApiError) -> StepFailedError:
     )
 
 
+def trying_again(
+    error: DockerApiError, pause_s: float, *, number: int, tries: int
+) -> Text:
+    """What a passing failure means for the call that is made again after ``pause_s``."""
+    return text(
+        "{error} Trying again in {seconds} s ({try_number} of {tries}).",
+        error=ended(said_by(error)),
+        seconds=int(pause_s),
+        try_number=number,
+        tries=tries,
+    )
+
+
 def exit_failure(engine: Engine, facts: ContainerFacts) -> StepFailedError:
     """Why a container ended, from its exit code, the OOM mark and its last lines."""
     lines = read_tail(engine, facts.container_id, lines=DIAGNOSED_LINES)

@@ -157,6 +157,8 @@ class Journal:
 
     def write_all(self, kind: EventKind, outcomes: Sequence[Outcome]) -> None:
         """Append one event for each; call within ``Claim.fenced``."""
+        if not outcomes:
+            return
         events = [
             ReleaseEvent(
                 release=self._release,

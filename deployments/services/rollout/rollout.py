@@ -165,7 +165,11 @@ class Layout(ABC):
 
 
 class Rollout(Layout):
-    """What the steps of one command share during one slice."""
+    """What the steps of one command share during one slice.
+
+    ``left_alone`` are steps and replicas that were tried with many others already: what is not done by
+    that is left to the act of each.
+    """
 
     def __init__(self, claim: Claim) -> None:
         self.claim = claim
@@ -177,6 +181,7 @@ class Rollout(Layout):
         ).get(pk=claim.command_id)
         release = self.command.release
         self.journal = Journal(claim, release)
+        self.left_alone: set[tuple[str, UUID]] = set()
         plan = stored_plan(release.plan)
         super().__init__(release, plan, members_of(release, plan))
 
@@ -265,6 +270,12 @@ def save_created(row: Replica, container_id: str) -> None:
         ready=False,
         observed_at=Now(),
     )
+
+
+def save_started(row: Replica) -> None:
+    """Store that the replica's container was started this moment; when exactly, the next look tells."""
+    row.state = ReplicaState.RUNNING
+    Replica.objects.filter(pk=row.pk).update(state=row.state, observed_at=Now())
 
 
 def save_observed(row: Replica, facts: ContainerFacts | None) -> None:

@@ -9,7 +9,7 @@ from itertools import takewhile
 
 from deployments.docker_api.errors import DockerApiError, PullCancelledError
 from deployments.models import EventKind, ReleaseState
-from deployments.planning.text import NOTHING, ended, said_by, text
+from deployments.planning.text import NOTHING, text
 from deployments.services.emergency_stop import order_of, said_of
 from deployments.services.fault_points import fault_point
 from deployments.services.rollout.acts import (
@@ -17,7 +17,7 @@ from deployments.services.rollout.acts import (
     STATE_OF_STEP,
     time_limit,
 )
-from deployments.services.rollout.failures import docker_failure
+from deployments.services.rollout.failures import docker_failure, trying_again
 from deployments.services.rollout.journal import Act
 from deployments.services.rollout.outcomes import Done, StepFailedError, Wait
 from deployments.services.rollout.rollout import Rollout
@@ -137,13 +137,7 @@ def _try_again(rollout: Rollout, act: Act, error: DockerApiError) -> Wait:
         rollout.journal.write(
             act,
             EventKind.NOTE,
-            text(
-                "{error} Trying again in {seconds} s ({try_number} of {tries}).",
-                error=ended(said_by(error)),
-                seconds=int(delay_s),
-                try_number=tries,
-                tries=TRIES,
-            ),
+            trying_again(error, delay_s, number=tries, tries=TRIES),
             {"retry": tries, "code": error.code},
         )
     return Wait(delay_s * random.uniform(1.0, 1.25))  # noqa: S311 - jitter, no secret

@@ -1,35 +1,41 @@
 """The same step of many replicas at once: a bounded pool of calls per host, one client per thread.
 
-Only what goes plainly is done here. Whatever is odd or fails is left to the act of its replica, which
-looks before it does anything, says what is wrong, and tries again where that helps. Threads call the
-engines and touch no row: intents are committed before the first call, outcomes while others go on,
+Only what goes plainly, perhaps at the second try, is done here. Whatever is odd or fails for good is
+left to the act of its replica, which looks before it does anything and says what is wrong. Threads call
+the engines and touch no row: intents are committed before the first call, outcomes while others go on,
 and no call begins unless the lease was prolonged a moment ago.
 """
 
-import threading
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import suppress
-from functools import partial
-from queue import Empty, SimpleQueue
 
-from deployments.docker_api.client import Access, Engine, open_engine
+from pydantic import JsonValue as Json
+
+from deployments.docker_api.client import Engine
 from deployments.docker_api.containers import (
-    ContainerFacts,
     create_container,
     inspect_container,
     start_container,
 )
-from deployments.docker_api.errors import DockerApiError
 from deployments.docker_api.images import find_image
 from deployments.models import EventKind, Host, Replica
 from deployments.planning.container import ImageReference
 from deployments.planning.text import NOTHING, Text, text
 from deployments.services.fault_points import fault_point
-from deployments.services.host_access import access_for, prove_same_engine
+from deployments.services.host_access import prove_same_engine
 from deployments.services.host_probe import probe_is_running
 from deployments.services.rollout.acts import STATE_OF_STEP, time_limit
+from deployments.services.rollout.calling import (
+    CALLS_IN_ALL,
+    TRIES,
+    Answer,
+    Call,
+    Passing,
+    Pool,
+    Result,
+    Task,
+)
+from deployments.services.rollout.failures import trying_again
 from deployments.services.rollout.journal import Act, Outcome, Step
 from deployments.services.rollout.keys import secrets_of
 from deployments.services.rollout.permission import prove_approval
@@ -37,23 +43,16 @@ from deployments.services.rollout.pulling import is_there
 from deployments.services.rollout.rollout import (
     Member,
     Rollout,
+    is_ours,
     labels_of,
     place,
     policy_of,
     save_created,
     save_observed,
+    save_started,
 )
 
-CALLS_PER_HOST = 12
-"""An engine makes most containers a second with 8 to 16 calls at once."""
 LOOK_EVERY_S = 0.3
-LEASE_IS_SURE_S = 5.0
-CALL_TIMEOUT_S = 22
-"""Of many at once each takes longer; both together are less than the lease."""
-
-Answer = ContainerFacts | str
-"""What a call leaves: the container as it is now, or the id of one that was just made."""
-Call = Callable[[Engine, Member], Answer]
 
 
 def do_together(rollout: Rollout, acts: Sequence[Act]) -> None:
@@ -78,7 +77,13 @@ def do_together(rollout: Rollout, acts: Sequence[Act]) -> None:
         }
         policies = {host.pk: policy_of(host) for host in rollout.hosts}
 
-        def create(engine: Engine, member: Member) -> Answer:
+        def create(engine: Engine, task: Task) -> Answer:
+            member = task.member
+            if task.look:
+                facts = inspect_container(engine, member.name)
+                if facts is not None:
+                    ours = is_ours(facts, member, rollout.plan.digest)
+                    return facts if ours else ""
             return create_container(
                 engine,
                 member.planned.container,
@@ -94,7 +99,7 @@ def do_together(rollout: Rollout, acts: Sequence[Act]) -> None:
 
 
 def _fresh(rollout: Rollout, acts: Sequence[Act]) -> list[Member]:
-    """Members that no attempt has touched yet and that need not wait for one another.
+    """Members that are not left to their own act and that need not wait for one another.
 
     The first replica of a role, which others may look for, and those without an API of their own,
     which do look for it, start one by one.
@@ -102,7 +107,9 @@ def _fresh(rollout: Rollout, acts: Sequence[Act]) -> list[Member]:
     known = [
         rollout.member(act.replica)
         for act in acts
-        if act.replica is not None and not rollout.journal.intended(act)
+        if act.replica is not None
+        and (act.step, act.replica.pk) not in rollout.left_alone
+        and not (act.step is Step.PULL and rollout.journal.intended(act))
     ]
     if not acts or acts[0].step is not Step.START:
         return known
@@ -123,10 +130,14 @@ def _fresh(rollout: Rollout, acts: Sequence[Act]) -> list[Member]:
     ]
 
 
-def _start(engine: Engine, member: Member) -> Answer:
-    start_container(engine, member.row.container_id)
-    facts = inspect_container(engine, member.row.container_id)
-    return facts or ""
+def _start(engine: Engine, task: Task) -> Answer:
+    """Start what never ran, and ask no more: whether it runs is looked at when it should be ready."""
+    container_id = task.member.row.container_id
+    facts = inspect_container(engine, container_id) if task.look else None
+    if task.look and (facts is None or facts.running or facts.ever_started):
+        return facts or ""
+    start_container(engine, container_id)
+    return container_id
 
 
 def _find_images(rollout: Rollout, members: list[Member]) -> None:
@@ -161,26 +172,23 @@ def _find_images(rollout: Rollout, members: list[Member]) -> None:
 
 
 def _run(rollout: Rollout, step: Step, members: list[Member], call: Call) -> None:
+    tasks = [
+        Task(one, look=rollout.journal.intended(Act(step, one.row))) for one in members
+    ]
     with rollout.claim.fenced():
         _intend(rollout, step, members)
-    todo: dict[Host, SimpleQueue[Member]] = {}
-    for member in members:
-        todo.setdefault(member.host, SimpleQueue()).put(member)
-    for host in todo:
+    for host in {one.host for one in members}:
         prove_same_engine(host)
-    pool = _Pool(step, call)
-    work = [
-        partial(pool.work, host, access_for(host), queue)
-        for host, queue in todo.items()
-        for _number in range(min(CALLS_PER_HOST, queue.qsize()))
-    ]
-    with ThreadPoolExecutor(len(work), "calls") as threads:
+    rollout.left_alone.update((step, one.row.pk) for one in members)
+    pool = Pool(step, call, tasks)
+    work = pool.work()
+    with ThreadPoolExecutor(min(len(work), CALLS_IN_ALL), "calls") as threads:
         running = [threads.submit(one) for one in work]
         try:
             while wait(running, LOOK_EVERY_S).not_done:
                 _keep(rollout, step, pool.taken())
                 rollout.claim.renew()
-                pool.sure_until = time.monotonic() + LEASE_IS_SURE_S
+                pool.sure()
                 if rollout.claim.cancel_requested():
                     pool.stop.set()
         finally:
@@ -190,77 +198,53 @@ def _run(rollout: Rollout, step: Step, members: list[Member], call: Call) -> Non
         one.result()
 
 
-class _Pool:
-    """What the threads of one step share."""
-
-    def __init__(self, step: Step, call: Call) -> None:
-        self._step, self._call = step, call
-        self._results: SimpleQueue[tuple[Member, Answer]] = SimpleQueue()
-        self.stop = threading.Event()
-        self.sure_until = time.monotonic() + LEASE_IS_SURE_S
-
-    def work(self, host: Host, access: Access, todo: "SimpleQueue[Member]") -> None:
-        """Take one replica after the other; what does not go plainly lets everybody stop."""
-        with (
-            suppress(DockerApiError, Empty),
-            open_engine(
-                host.docker_address,
-                host=host.name,
-                access=access,
-                timeout_s=CALL_TIMEOUT_S,
-            ) as engine,
-        ):
-            while not self.stop.is_set() and time.monotonic() < self.sure_until:
-                member = todo.get_nowait()
-                fault_point(f"before:{self._step}")
-                answer = self._plainly(engine, member)
-                fault_point(f"after:{self._step}")
-                if answer:
-                    self._results.put((member, answer))
-
-    def _plainly(self, engine: Engine, member: Member) -> Answer:
-        try:
-            return self._call(engine, member)
-        except BaseException:
-            self.stop.set()
-            raise
-
-    def taken(self) -> list[tuple[Member, Answer]]:
-        """What has come since the last time."""
-        found: list[tuple[Member, Answer]] = []
-        with suppress(Empty):
-            while True:
-                found.append(self._results.get_nowait())
-        return found
-
-
 def _intend(rollout: Rollout, step: Step, members: list[Member]) -> None:
     state = STATE_OF_STEP[step]
     rollout.enter(state, time_limit(rollout, state))
+    acts = [Act(step, one.row) for one in members]
+    new = [one for one in acts if not rollout.journal.intended(one)]
     rollout.journal.write_all(
-        EventKind.INTENT, [Outcome(Act(step, one.row), NOTHING, {}) for one in members]
+        EventKind.INTENT, [Outcome(one, NOTHING, {}) for one in new]
     )
 
 
-def _keep(rollout: Rollout, step: Step, came: list[tuple[Member, Answer]]) -> None:
+def _keep(rollout: Rollout, step: Step, came: list[Result]) -> None:
     """Write down what came, in the order of the replicas."""
     if not came:
         return
-    came = sorted(came, key=lambda one: one[0].planned.rank)
+    passing = [one for one in came if isinstance(one, Passing)]
+    done = sorted(
+        (one for one in came if not isinstance(one, Passing)),
+        key=lambda one: one[0].planned.rank,
+    )
     with rollout.claim.fenced():
-        for member, answer in came:
-            if isinstance(answer, str):
+        rollout.journal.write_all(
+            EventKind.NOTE, [_failed(step, one) for one in passing]
+        )
+        for member, answer in done:
+            if not isinstance(answer, str):
+                save_observed(member.row, answer)
+            elif step is Step.CREATE:
                 save_created(member.row, answer)
             else:
-                save_observed(member.row, answer)
+                save_started(member.row)
         rollout.journal.write_all(
             EventKind.DONE,
             [
                 Outcome(Act(step, one.row), _said(step, one), _facts(step, one))
-                for one, _answer in came
+                for one, _answer in done
             ],
         )
-    fault_point(f"done:{step}")
+    if done:
+        fault_point(f"done:{step}")
+
+
+def _failed(step: Step, passing: Passing) -> Outcome:
+    message = trying_again(
+        passing.error, passing.pause_s, number=passing.number, tries=TRIES
+    )
+    detail: dict[str, Json] = {"pool": passing.number, "code": passing.error.code}
+    return Outcome(Act(step, passing.member.row), message, detail)
 
 
 def _said(step: Step, member: Member) -> Text:
