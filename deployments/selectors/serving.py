@@ -17,6 +17,7 @@ from deployments.models import (
     ServingMinute,
 )
 from deployments.planning.plan import Role
+from deployments.selectors.acceptance_events import Marker, markers_of, releases_until
 from deployments.selectors.acceptance_range import Range
 from deployments.telemetry.serving import Histogram, histogram_from, merged
 
@@ -88,9 +89,16 @@ class Chart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServingPage:
-    """The tab: the range as a whole, its steps, and each replica of the range."""
+    """The tab: the range as a whole, its steps, and each replica of the range.
+
+    ``only`` is the role or the replica that steps and charts are of, empty for all but prefill;
+    ``names`` are those that one may ask for.
+    """
 
     range: Range
+    only: str
+    names: tuple[str, ...]
+    markers: tuple[Marker, ...]
     whole: Sums
     steps: tuple[Sums, ...]
     charts: tuple[Chart, ...]
@@ -110,9 +118,9 @@ class ServingPage:
 
 
 def serving_page(
-    deployment: Deployment, live: Release | None, one: Range
+    deployment: Deployment, live: Release | None, one: Range, only: str = ""
 ) -> ServingPage:
-    """Read the range in two queries; prefill replicas stand in the table of replicas only."""
+    """Read the range in three queries; prefill is in steps and charts only where asked for."""
     level = _level(one.step_s)
     found = list(
         level._default_manager.filter(
@@ -121,9 +129,9 @@ def serving_page(
         .select_related("replica")
         .order_by("start_s")
     )
-    drafting = [row for row in found if row.replica.role != Role.PREFILL]
+    shown = [row for row in found if _is_of(row, only)]
     by_step: dict[int, list[Serving]] = {}
-    for row in drafting:
+    for row in shown:
         place = (row.start_s - one.start_s) // one.step_s
         by_step.setdefault(place, []).append(row)
     steps = tuple(
@@ -131,18 +139,28 @@ def serving_page(
         for place in range(one.steps)
     )
     output_from, problems = _cursors(live)
+    parts = _replicas(found)
+    roles = dict.fromkeys(part.role for part in parts)
     return ServingPage(
         range=one,
+        only=only,
+        names=(*roles, *(part.replica for part in parts)),
+        markers=markers_of(releases_until(deployment, one.end), one),
         # What nobody saw is not counted as silence.
         whole=_sums(
-            drafting, one.start_s, one.step_s * max(1, sum(step.seen for step in steps))
+            shown, one.start_s, one.step_s * max(1, sum(step.seen for step in steps))
         ),
         steps=steps,
         charts=tuple(_charts(steps)),
-        replicas=_replicas(found),
+        replicas=parts,
         output_from=output_from,
         problems=problems,
     )
+
+
+def _is_of(row: Serving, only: str) -> bool:
+    role, rank = row.replica.role, row.replica.rank
+    return only in {role, f"{role}-{rank}"} if only else role != Role.PREFILL
 
 
 def _level(step_s: int) -> type[Serving]:

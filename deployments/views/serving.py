@@ -16,7 +16,7 @@ from django.views.decorators.http import require_safe
 
 from deployments.forms.history import wanted_history
 from deployments.selectors.acceptance_range import LENGTHS_S, OWN, Range
-from deployments.selectors.deployments import deployment_page
+from deployments.selectors.deployments import DeploymentPage, deployment_page
 from deployments.selectors.serving import ServingPage, serving_page
 from deployments.templatetags.figures import duration
 from deployments.views.deployments import find, head
@@ -42,15 +42,15 @@ FIGURES = (
 def serving(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """The tab: figures of the range, charts, a table, replicas."""
     page = deployment_page(person(request), find(request, pk))
-    wanted = wanted_history(request.GET.dict()).range
-    seen = serving_page(page.row, page.live, wanted)
+    seen = _read(request, page)
     address = reverse("deployment-serving", args=[page.row.pk])
     context = {
         **head(page, "serving"),
         "serving": seen,
         "charts": _charts(seen),
         "ticks": _ticks(seen.range),
-        "choices": _choices(seen.range, address),
+        "events": [_place(seen.range, one.at) for one in seen.markers],
+        "choices": _choices(seen, address),
         "problems": [
             (name, _problems().get(code, code), since)
             for name, code, since in seen.problems
@@ -63,14 +63,18 @@ def serving(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 def serving_file(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """The steps of the tab as comma-separated values; seconds and fractions, unknown is empty."""
     page = deployment_page(person(request), find(request, pk))
-    wanted = wanted_history(request.GET.dict()).range
-    seen = serving_page(page.row, page.live, wanted)
+    seen = _read(request, page)
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     start = timezone.localtime(seen.range.start).strftime("%Y%m%d-%H%M")
     name = f"{page.row.name}-serving-{start}.csv"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     csv.writer(response).writerows(_file_rows(seen))
     return response
+
+
+def _read(request: HttpRequest, page: DeploymentPage) -> ServingPage:
+    wanted = wanted_history(request.GET.dict())
+    return serving_page(page.row, page.live, wanted.range, wanted.only)
 
 
 def _file_rows(seen: ServingPage) -> Iterator[Sequence[object]]:
@@ -86,24 +90,36 @@ def _file_rows(seen: ServingPage) -> Iterator[Sequence[object]]:
         ]
 
 
-def _choices(one: Range, address: str) -> dict[str, Any]:
+def _choices(seen: ServingPage, address: str) -> dict[str, Any]:
     """Every choice of the tab as an address, so that each can be a link and be shared."""
+    one = seen.range
+    only = {"only": seen.only} if seen.only else {}
     until = (
         {"range": OWN, "from": one.start_s, "to": one.end_s}
         if one.key == OWN
         else {"range": one.key, "until": one.end_s}
     )
-    here = urlencode(until)
+    sliding = until if one.key == OWN else {"range": one.key}
+
+    def link(**query: object) -> str:
+        return f"{address}?{urlencode(query)}"
+
     return {
         "ranges": [
-            (duration(length_s), f"{address}?range={key}", key == one.key)
+            (duration(length_s), link(range=key, **only), key == one.key)
             for key, length_s in LENGTHS_S.items()
         ],
         "own": one.key == OWN,
-        "kept": (),
-        "here": f"{address}?{here}",
-        "file": f"{address.removesuffix('/')}.csv?{here}",
-        "zoom": f"{address}?range={OWN}",
+        "kept": only.items(),
+        "whole": link(**sliding),
+        "replicas": [
+            (name, link(**sliding, only=name), name == seen.only) for name in seen.names
+        ]
+        if len(seen.replicas) > 1 or seen.only
+        else [],
+        "here": link(**until, **only),
+        "file": f"{address.removesuffix('/')}.csv?{urlencode({**until, **only})}",
+        "zoom": link(range=OWN, **only),
     }
 
 
@@ -117,6 +133,11 @@ def _ticks(one: Range) -> list[tuple[str, str, datetime]]:
         )
         for place in range(TICKS + 1)
     ]
+
+
+def _place(one: Range, at: datetime) -> str:
+    """Where a moment lies in the range, in per cent."""
+    return f"{100 * (at.timestamp() - one.start_s) / one.length_s:.2f}"
 
 
 def _charts(seen: ServingPage) -> list[dict[str, Any]]:

@@ -1,4 +1,5 @@
-// Drag over a drawn chart: the stretch becomes the page's own range, so that it stands in the address.
+// Point at a drawn chart: all charts show that moment, with the figures of the table beside their names.
+// Drag over it: the stretch becomes the page's own range, so that it stands in the address.
 (() => {
   "use strict";
 
@@ -25,10 +26,48 @@
     mark.setAttribute("height", 86);
   }
 
+  /** The row of the table whose step a moment lies in. */
+  function rowAt(seconds) {
+    const steps = document.querySelector("tbody[data-step]");
+    return Array.from(steps?.rows ?? []).find((row) => {
+      const from = Number(row.dataset.at);
+      return from <= seconds && seconds < from + Number(steps.dataset.step);
+    });
+  }
+
+  /** Mark the moment under the pointer in every chart, and say what the table has of it. */
+  function point(frame, chart, x) {
+    const seconds = at(frame, chart, x);
+    const [from, to] = [Number(frame.dataset.from), Number(frame.dataset.to)];
+    const place = `${100 * (seconds - from) / (to - from)}%`;
+    for (const one of frame.querySelectorAll(":scope > svg")) {
+      const line = one.querySelector(":scope > .here")
+        || one.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "line"));
+      line.setAttribute("class", "here");
+      for (const end of ["x1", "x2"]) line.setAttribute(end, place);
+      line.setAttribute("y1", 0);
+      line.setAttribute("y2", 86);
+    }
+    const row = rowAt(seconds);
+    for (const name of frame.querySelectorAll("[data-under]")) {
+      name.dataset.top ??= name.textContent;
+      const cells = row ? Array.from(row.querySelectorAll(`[data-of="${name.dataset.under}"]`)) : [];
+      name.textContent = row ? `${row.cells[0].textContent}: ${cells.map((cell) => cell.textContent).join(" / ")}` : name.dataset.top;
+    }
+  }
+
+  /** As it was before anybody pointed. */
+  function leave(frame) {
+    for (const line of frame.querySelectorAll(".here")) line.remove();
+    for (const name of frame.querySelectorAll("[data-top]")) name.textContent = name.dataset.top;
+  }
+
   document.addEventListener("DOMContentLoaded", () => {
     for (const frame of document.querySelectorAll("[data-zoom][data-from]")) {
+      frame.addEventListener("pointerleave", () => leave(frame));
       for (const chart of frame.querySelectorAll(":scope > svg")) {
         let begun = null;
+        chart.addEventListener("pointermove", (event) => point(frame, chart, event.clientX));
         chart.addEventListener("pointerdown", (event) => {
           if (event.button !== 0 || event.pointerType === "touch") return;
           begun = event.clientX;

@@ -3,10 +3,12 @@
 import csv
 import io
 import time
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from deployments.models import (
     CounterCursor,
@@ -99,6 +101,34 @@ def test_replicas_are_added_and_prefill_stands_only_in_its_row(
     names = [part.replica for part in answer.context["serving"].replicas]
     assert names == ["combined-0", "decode-7", "prefill-8"]
     assert "prefill-8" in text_of(answer)
+    prefill = reader.get(page(own, "?only=prefill"))
+    assert prefill.context["serving"].whole.running == 2.0
+    assert "Prefill replicas are left out" in text_of(answer)
+    assert "Prefill replicas are left out" not in text_of(prefill)
+    one = reader.get(page(own, "?range=1h&only=decode-7")).context
+    assert one["serving"].whole.running == 2.0
+    links = {name: (url, here) for name, url, here in one["choices"]["replicas"]}
+    assert list(links) == ["combined", "decode", "prefill", *names]
+    assert links["decode-7"][1]
+    assert links["prefill"][0].endswith("?range=1h&only=prefill")
+    for key in ("here", "file", "zoom"):
+        assert "only=decode-7" in one["choices"][key]
+
+
+def test_a_release_of_the_range_is_marked_in_every_chart(
+    own: World, reader: Client, replica: Replica
+) -> None:
+    served(replica)
+    Release.objects.filter(pk=own.release.pk).update(
+        live_at=timezone.now() - timedelta(minutes=30)
+    )
+    answer = reader.get(page(own, "?range=1h"))
+    (place,) = answer.context["events"]
+    assert 40 < float(place) < 60
+    charts = parsed(answer).select("svg.over-time")
+    assert len(charts) == 5
+    assert all(len(chart.select("line.event")) == 1 for chart in charts)
+    assert "went live" in text_of(answer)
 
 
 def test_nothing_read_is_said_and_is_not_zero(own: World, reader: Client) -> None:
