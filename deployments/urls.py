@@ -54,6 +54,7 @@ from deployments.views import (
     team_secrets,
     teams,
     tokens,
+    wizard_drafts,
 )
 
 urlpatterns: list[URLPattern] = [
@@ -140,6 +141,8 @@ urlpatterns: list[URLPattern] = [
     path("plan/files/", plan.plan_files, name="plan-files"),
     path("plan/spec/", plan_spec.plan_spec, name="plan-spec"),
     path("plan/submit/", plan.plan_submit, name="plan-submit"),
+    path("plan/drafts/", wizard_drafts.keep, name="plan-draft-keep"),
+    path("plan/drafts/<uuid:pk>/drop/", wizard_drafts.drop, name="plan-draft-drop"),
     path("check/", check.check, name="check"),
     path("logs/read/", log_reading.read, name="check-log"),
     path("check/corrected/", check.check_corrected, name="check-corrected"),

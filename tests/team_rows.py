@@ -4,7 +4,13 @@
 from datetime import UTC, datetime, timedelta
 
 from django.utils import timezone
-from factory.declarations import LazyFunction, SelfAttribute, Sequence, SubFactory
+from factory.declarations import (
+    LazyAttribute,
+    LazyFunction,
+    SelfAttribute,
+    Sequence,
+    SubFactory,
+)
 from factory.django import DjangoModelFactory
 
 from deployments import models
@@ -121,3 +127,15 @@ class ApiTokenFactory(DjangoModelFactory[models.ApiToken]):
     key_hash = Sequence(lambda n: f"{n:064x}")
     hint = "abcd"
     expires_at = LazyFunction(lambda: timezone.now() + timedelta(days=1))
+
+
+class WizardDraftFactory(DjangoModelFactory[models.WizardDraft]):
+    """A plan that one person left at the hardware."""
+
+    class Meta:
+        model = models.WizardDraft
+
+    user = SubFactory(UserFactory)
+    model = Sequence(lambda n: f"Qwen/Qwen3-{n}B")
+    query = LazyAttribute(lambda draft: f"step=hardware&model={draft.model}")
+    changed_at = LazyFunction(timezone.now)

@@ -26,6 +26,7 @@ from deployments.models import (
     Team,
     TeamRole,
     User,
+    WizardDraft,
 )
 from deployments.selectors.tokens import hash_of
 from tests.audit_rows import AuditEntryFactory
@@ -44,7 +45,11 @@ from tests.host_rows import model_directories
 from tests.notice_rows import NoticeDeliveryFactory
 from tests.plan_rows import released, request_for, stored
 from tests.plan_values import plan_value
-from tests.team_rows import ApiTokenFactory, InvitationFactory
+from tests.team_rows import (
+    ApiTokenFactory,
+    InvitationFactory,
+    WizardDraftFactory,
+)
 
 FOREIGN_PACKAGES = ("account_", "mfa_", "openid_connect_", "socialaccount_")
 
@@ -113,6 +118,7 @@ class World:
         )
         self.absence: Delegation = DelegationFactory.create(team=self.team)
         self.view: SavedView = SavedViewFactory.create(name=f"{name}-canary")
+        self.draft: WizardDraft = WizardDraftFactory.create(model=f"{name}/canary")
 
     def row(self, route: str) -> HasKey:
         """The row that an address of this name shows or changes."""
@@ -125,6 +131,7 @@ class World:
             "cluster": self.cluster,
             "catalog": self.model,
             "table": self.view,
+            "plan": self.draft,
             "benchmark": self.benchmark,
             "alarm": self.alarm,
             "absence": self.absence,

@@ -86,6 +86,7 @@ from deployments.models.team import Membership, RoleGrant, Team, TeamRole
 from deployments.models.team_secret import TeamSecret
 from deployments.models.telemetry import AcceptanceSample, LogCursor, LogGap
 from deployments.models.user import Density, Theme, User
+from deployments.models.wizard_draft import LONGEST_DRAFT, WizardDraft
 
 __all__ = [
     "ANSWERING",
@@ -93,6 +94,7 @@ __all__ = [
     "DAY_S",
     "FINAL_STATES",
     "HOUR_S",
+    "LONGEST_DRAFT",
     "MINUTE_S",
     "MOST_KEPT_RUNS",
     "MOST_TAIL_LINES",
@@ -191,4 +193,5 @@ __all__ = [
     "Theme",
     "TokenScope",
     "User",
+    "WizardDraft",
 ]

@@ -24,6 +24,7 @@ class User(AbstractUser):
     """A person, with the language, time zone, theme and density that their pages use.
 
     ``must_change_password`` is true while the password is one that somebody else has seen.
+    ``unfinished_plans`` is how many the wizard keeps for them.
     ``invited_by`` is who made the link by which this account came to be.
     """
 
@@ -34,6 +35,7 @@ class User(AbstractUser):
         max_length=12, choices=Density.choices, default=Density.COMFORTABLE
     )
     must_change_password = models.BooleanField(default=False)
+    unfinished_plans = models.PositiveSmallIntegerField(default=0)
     invited_by = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )

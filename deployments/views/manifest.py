@@ -71,6 +71,8 @@ MANIFEST: Mapping[str, Permission] = {
     # Reads a file into an address and changes nothing.
     "plan-spec": Permission(methods=BOTH),
     "plan-submit": _operate_by_key,
+    "plan-draft-keep": Permission(methods=CHANGE),
+    "plan-draft-drop": Permission(methods=CHANGE),
     "deployment-list": _read,
     "deployment-list-file": _data,
     "deployment-list-stop": _operate,

@@ -18,10 +18,12 @@ from deployments.selectors.texts import say_error
 from deployments.selectors.wizard import WizardChoices
 from deployments.services.errors import UseCaseError
 from deployments.services.plans import submit_plan
+from deployments.services.wizard_drafts import finish_draft
 from deployments.views.answers import archive, refusal_status
 from deployments.views.people import person
 from deployments.views.plan_page import page_context, preview_context
 from deployments.views.plan_steps import step_context
+from deployments.views.wizard_drafts import draft_lines
 
 
 @require_safe
@@ -86,6 +88,7 @@ def plan_submit(request: HttpRequest) -> HttpResponse:
     except (UseCaseError, PlanningError) as error:
         status = refusal_status(error)
         return _page(request, draft, status=status, problem=say_error(error), form=form)
+    finish_draft(user, draft.form.query.get("model", "").strip())
     messages.success(
         request, _("The plan is submitted. It runs once it is approved and released.")
     )
@@ -113,4 +116,6 @@ def _page(
 ) -> HttpResponse:
     context = page_context(person(request), draft)
     context |= {"problem": problem, "submission": form or SubmissionForm()}
+    if draft.step is Step.MODEL and not draft.form.query.get("model"):
+        context["drafts"] = draft_lines(person(request))
     return render(request, "plan/page.html", context, status=status)

@@ -1,4 +1,4 @@
-/* The wizard while it is filled in: live preview, address, focus. The page works without it. */
+/* The wizard while it is filled in: live preview, address, focus, and what is kept in the account. The page works without it. */
 (() => {
   "use strict";
   const TYPED = "textarea, input:not([type=radio], [type=checkbox], [type=hidden])";
@@ -26,6 +26,24 @@
     document.getElementById("content").focus({ preventScroll: true });
   }
 
+  /** Keep what was chosen in the account, once the choosing pauses or the page is left. */
+  let waiting = 0;
+  function keepSoon() {
+    clearTimeout(waiting);
+    waiting = setTimeout(keep, 1200);
+  }
+
+  async function keep() {
+    const form = document.getElementById("wizard-keep");
+    waiting = clearTimeout(waiting);
+    if (!form || !new URL(shown(), location.href).searchParams.get("model")) return;
+    const body = new FormData(form);
+    body.set("query", new URL(shown(), location.href).search.slice(1));
+    const answer = await fetch(form.action, { method: "POST", body, keepalive: true, headers: { Accept: "application/json" } }).catch(() => null);
+    const said = document.getElementById("wizard-kept");
+    if (said && answer) said.textContent = answer.ok ? form.dataset.kept : answer.status === 409 ? await answer.text() : "";
+  }
+
   document.addEventListener("input", (event) => {
     if (inWizard(event.target) && event.target.matches(TYPED)) raise("wizard-live", "typed");
   });
@@ -34,6 +52,8 @@
   });
   document.addEventListener("htmx:after:swap", (event) => {
     keepAddress(event.detail?.ctx?.target?.id === "content");
+    if (["content", "wizard", "wizard-preview"].includes(event.detail?.ctx?.target?.id)) keepSoon();
   });
+  window.addEventListener("pagehide", () => { if (waiting) keep(); });
   window.addEventListener("popstate", () => location.reload());
 })();

@@ -77,6 +77,7 @@ def test_typing_keeps_the_focus_and_every_choice_is_in_the_address(page: Page) -
     expect(page.locator("#wizard-preview")).to_contain_text("vllm serve")
     assert focused(page) == "host-gpu-1"
     assert "host=gpu-1" in page.url
+    expect(page.locator("#wizard-kept")).to_contain_text("Kept in your account")
 
     page.click("#wizard-steps >> text=Details")
     page.locator("#id_max_num_seqs").press_sequentially("77", delay=20)

@@ -25,10 +25,10 @@ pytestmark = pytest.mark.django_db
 
 UNSCOPED = {
     *("User", "Team", "Membership", "RoleGrant"),
-    *("SavedView", "RollupRound", "OwnEngineProfile"),
+    *("SavedView", "WizardDraft", "RollupRound", "OwnEngineProfile"),
     *("AuditEntry", "AuditHead", "ApiToken"),
 }
-"""People and their teams are what scoping goes by; saved views and tokens are one person's own, a lock nobody's,
+"""People and their teams are what scoping goes by; saved views, unfinished plans and tokens are one person's own, a lock nobody's,
 engine profiles are known to the whole panel, audit entries to admins and whoever acted."""
 ROWS = (
     f,
