@@ -130,6 +130,7 @@ DATABASE_URL = env.secret(
     "DATABASE_URL",
     default=f"sqlite:///{BASE_DIR / 'var' / 'development.sqlite3'}" if DEBUG else None,
 )
+DATABASE_PREPARES = env.boolean("DATABASE_PREPARES", default=True)
 DATABASES: dict[str, dict[str, Any]] = {
     "default": {
         **dj_database_url.parse(
@@ -148,6 +149,12 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     }
     # A file, since an in-memory database cannot show what two connections do.
     DATABASES["default"]["TEST"] = {"NAME": f"{DATABASES['default']['NAME']}.test"}
+elif DATABASE_PREPARES:
+    # Each kept statement is planned once for a connection, and none is compiled: that takes longer.
+    _options = DATABASES["default"].setdefault("OPTIONS", {})
+    _given = [_options["options"]] if "options" in _options else []
+    _once = "-c plan_cache_mode=force_generic_plan -c jit=off"
+    _options |= {"prepare_threshold": 0, "options": " ".join([*_given, _once])}
 CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.db.DatabaseCache",

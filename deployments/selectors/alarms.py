@@ -58,8 +58,11 @@ def calling_alarms() -> QuerySet[Alarm, Any]:
     return _calling().values("deployment")
 
 
-def with_calling_alarm(releases: QuerySet[Release]) -> Any:  # noqa: ANN401 - annotated rows
-    """Releases with the worst alarm of their deployment that nobody acknowledged: ``alarm_``."""
+def with_calling_alarm(releases: QuerySet[Release], wanted: Q) -> Any:  # noqa: ANN401 - annotated rows
+    """Releases with the worst alarm of their deployment that nobody acknowledged: ``alarm_``.
+
+    It is looked for where it is ``wanted`` and ``None`` elsewhere.
+    """
     rank = Case(When(kind__in=SERIOUS, then=Value(0)), default=Value(1))
     worst = (
         _calling()
@@ -67,10 +70,10 @@ def with_calling_alarm(releases: QuerySet[Release]) -> Any:  # noqa: ANN401 - an
         .order_by(rank, "opened_at", "pk")
     )
     return releases.annotate(
-        alarm_pk=Subquery(worst.values("pk")[:1]),
-        alarm_kind=Subquery(worst.values("kind")[:1]),
-        alarm_text=Subquery(worst.values("text")[:1]),
-        alarm_at=Subquery(worst.values("opened_at")[:1]),
+        alarm_pk=Case(When(wanted, then=Subquery(worst.values("pk")[:1]))),
+        alarm_kind=Case(When(wanted, then=Subquery(worst.values("kind")[:1]))),
+        alarm_text=Case(When(wanted, then=Subquery(worst.values("text")[:1]))),
+        alarm_at=Case(When(wanted, then=Subquery(worst.values("opened_at")[:1]))),
     )
 
 

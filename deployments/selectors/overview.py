@@ -33,8 +33,7 @@ from deployments.selectors.shortlist import Shortlist
 from deployments.selectors.standings import (
     StandingCounts,
     StandingLine,
-    standing_counts,
-    worst_lines,
+    standings,
 )
 from deployments.selectors.waiting import decidable_requests
 
@@ -97,8 +96,7 @@ def overview_of(user: User) -> Overview | None:
     changes = recent_changes(user)
     if not changes:
         return None
-    counts = standing_counts(user)
-    lines, stale = worst_lines(user, SHOWN_LINES, SHOWN_CALLS)
+    counts, lines, stale = standings(user, SHOWN_LINES, SHOWN_CALLS)
     releases = _releases(user)
     return Overview(
         troubled=releases[TROUBLED],
@@ -164,10 +162,13 @@ def _to_look_at(user: User) -> Any:  # noqa: ANN401 - annotated rows
         default=Value(TROUBLED),
     )
     return (
-        with_calling_alarm(Release.objects.for_user(user))
-        .filter(Q(state__in=CHANGING_STATES) | lost | warned | alarmed | drifted)
+        with_calling_alarm(
+            Release.objects.for_user(user)
+            .filter(Q(state__in=CHANGING_STATES) | lost | warned | alarmed | drifted)
+            .annotate(kind=kind),
+            alarmed,
+        )
         .annotate(
-            kind=kind,
             drift=Subquery(first.values("drift")[:1]),
             drift_text=Subquery(first.values("drift_text")[:1]),
             drift_action=Subquery(first.values("drift_action")[:1]),

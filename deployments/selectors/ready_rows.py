@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 from django.core.exceptions import EmptyResultSet
 from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.utils import CursorWrapper
 from django.db.models import (
     BooleanField,
     Count,
@@ -32,6 +33,7 @@ from django.db.models.sql.compiler import SQLCompiler
 from django.utils.dateparse import parse_datetime
 
 from deployments.models import User
+from deployments.selectors.prepared import prepared_cursor, prepares, written
 
 Row = tuple[Any, ...]
 M = TypeVar("M", bound=Model)
@@ -95,9 +97,10 @@ class Statement:
     """
 
     sql: str
-    parameters: tuple[Any, ...]
+    parameters: Sequence[Any] | Mapping[str, Any]
     compiler: SQLCompiler
     alias: str
+    prepared: bool = False
 
     def rows(self, **given: Any) -> list[Row]:  # noqa: ANN401 - as the columns are
         """Ask it; values are those of a ``values_list``."""
@@ -110,8 +113,7 @@ class Statement:
 
     def plain_rows(self, **given: Any) -> Sequence[Row]:  # noqa: ANN401 - as the columns are
         """Ask it; values are as the driver gives them: sums may be decimals, ids may be texts."""
-        connection = connections[self.alias]
-        with connection.cursor() as cursor:
+        with self._cursor() as cursor:
             cursor.execute(self.sql, self._filled(given))
             found: Sequence[Row] = cursor.fetchall()
         return found
@@ -120,17 +122,26 @@ class Statement:
         """Ask it; the instances of a queryset, with what it selects beside them and its annotations."""
         compiler: Any = copy(self.compiler)
         compiler.connection = connections[self.alias]
-        parameters = self._filled(given)
-        compiler.as_sql = lambda: (self.sql, parameters)
+        compiler.execute_sql = lambda **_chunks: [list(self.plain_rows(**given))]
         compiled: Any = _Compiled(self.alias, compiler)
         return list(ModelIterable(compiled))
 
-    def _filled(self, given: Mapping[str, Any]) -> list[Any]:
+    def _cursor(self) -> CursorWrapper:
+        if self.prepared:
+            return prepared_cursor(self.alias)
+        return connections[self.alias].cursor()
+
+    def _filled(self, given: Mapping[str, Any]) -> list[Any] | dict[str, Any]:
         connection = connections[self.alias]
-        return [
-            _given(one, given[one.name], connection) if isinstance(one, Slot) else one
-            for one in self.parameters
-        ]
+
+        def filled(one: Any) -> Any:  # noqa: ANN401 - as the columns are
+            if isinstance(one, Slot):
+                return _given(one, given[one.name], connection)
+            return one
+
+        if isinstance(self.parameters, Mapping):
+            return {name: filled(one) for name, one in self.parameters.items()}
+        return [filled(one) for one in self.parameters]
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,9 +200,17 @@ def count_of(rows: QuerySet[Any, Any]) -> QuerySet[Any, Any]:
     return counted.values_list("number")
 
 
-def asked_by(user: User) -> Hashable:
+class Asker(NamedTuple):
     """What a statement may depend on of the person who asks."""
-    return user.pk, user.is_active, user.is_superuser
+
+    pk: int
+    active: bool
+    superuser: bool
+
+
+def asked_by(user: User) -> Asker:
+    """The part of a key that names who asks."""
+    return Asker(user.pk, user.is_active, user.is_superuser)
 
 
 def _statement(
@@ -208,12 +227,22 @@ def _statement(
     except EmptyResultSet:
         return None
     del compiler.connection
-    made = Statement(sql, tuple(parameters), compiler, rows.db)
-    if not any(map(_is_time, made.parameters)):
-        if len(_kept) >= MOST_KEPT:
-            _kept.clear()
-        _kept[key] = made
+    if any(map(_is_time, parameters)):
+        return Statement(sql, tuple(parameters), compiler, rows.db)
+    if prepares(rows.db):
+        person = next((one.pk for one in _parts(key) if isinstance(one, Asker)), None)
+        text, apart = written(rows.db, sql, parameters, (Slot,), person)
+        made = Statement(text, apart, compiler, rows.db, prepared=True)
+    else:
+        made = Statement(sql, tuple(parameters), compiler, rows.db)
+    if len(_kept) >= MOST_KEPT:
+        _kept.clear()
+    _kept[key] = made
     return made
+
+
+def _parts(key: Hashable) -> tuple[Hashable, ...]:
+    return key if isinstance(key, tuple) else (key,)
 
 
 def _is_time(parameter: object) -> bool:

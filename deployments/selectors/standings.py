@@ -1,9 +1,10 @@
 """How the acceptance of live deployments stands, read from what the roll-up rounds noted."""
 
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db.models import (
@@ -16,8 +17,9 @@ from django.db.models import (
     QuerySet,
     Value,
     When,
+    Window,
 )
-from django.db.models.functions import Coalesce, Greatest
+from django.db.models.functions import Coalesce, Greatest, RowNumber
 from django.utils import timezone
 
 from deployments.models import (
@@ -28,7 +30,13 @@ from deployments.models import (
     Standing,
     User,
 )
-from deployments.selectors.ready_rows import Given, asked_by, ready_models, ready_rows
+from deployments.selectors.ready_rows import (
+    AmongGiven,
+    Given,
+    asked_by,
+    ready_models,
+    ready_rows,
+)
 from deployments.telemetry.acceptance_history import NOTHING, Counts
 from deployments.telemetry.advice import ENOUGH_DRAFTS, Thresholds, thresholds_for
 
@@ -104,6 +112,21 @@ class StandingLine:
         return length / (1 + row.before_accepted / (before or 1)) - 1
 
 
+class Judged(NamedTuple):
+    """A live release and where it stands: ``place`` among all, ``quiet`` within its verdict.
+
+    ``alike`` have that verdict, and ``newest`` is when any of them was heard of.
+    """
+
+    pk: uuid.UUID
+    verdict: str
+    heard: datetime
+    place: int
+    quiet: int
+    alike: int
+    newest: datetime | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictCount:
     """How many live deployments have a verdict."""
@@ -153,55 +176,71 @@ class StandingCounts:
         return self.as_expected + self.of(Standing.ZERO, Standing.LOW)
 
 
-def standing_counts(user: User) -> StandingCounts:
-    """Count the person's live deployments by verdict, in one query."""
+def standings(
+    user: User, most: int, most_stale: int
+) -> tuple[StandingCounts, tuple[StandingLine, ...], tuple[StandingLine, ...]]:
+    """How many of the person's live deployments have which verdict; in two queries.
 
-    def counted() -> Any:  # noqa: ANN401 - a values list
+    With those to look at first, and those silent for longest.
+    """
+    found = _judged(user, most, most_stale)
+    counts = StandingCounts(
+        by_verdict={Standing(one.verdict): one.alike for one in found},
+        newest=max((one.newest for one in found if one.newest), default=None),
+    )
+    shown = [one.pk for one in found]
+    rows = ready_models("standing lines", _shown, releases=shown) if shown else []
+    known = {row.pk: row for row in rows}
+    lines = {
+        one: StandingLine(
+            release=known[one.pk],
+            standing=getattr(known[one.pk].deployment, "standing", None),
+            verdict=Standing(one.verdict),
+            heard_at=one.heard,
+        )
+        for one in found
+        if one.pk in known
+    }
+    stale = [one for one in lines if one.verdict == Standing.STALE]
+    longest = sorted(stale, key=lambda one: one.quiet)[:most_stale]
+    first = [lines[one] for one in lines if one.place <= most]
+    return counts, tuple(first), tuple(lines[one] for one in longest)
+
+
+def _judged(user: User, most: int, most_stale: int) -> list[Judged]:
+    """In one pass over all that is live: what is shown of it, and at least one of each verdict."""
+
+    def judged() -> Any:  # noqa: ANN401 - a values list
+        of_verdict: dict[str, Any] = {"partition_by": "verdict"}
         return (
             _live(user)
-            .order_by()
-            .values("verdict")
-            .annotate(count=Count("pk"), newest=Max(f"{STANDING}__heard_at"))
-            .values_list("verdict", "count", "newest")
+            .annotate(
+                place=Window(RowNumber(), order_by=["rank", "deployment__name"]),
+                quiet=Window(RowNumber(), order_by=["heard", "pk"], **of_verdict),
+                alike=Window(Count("pk"), **of_verdict),
+                newest=Window(Max(f"{STANDING}__heard_at"), **of_verdict),
+            )
+            .filter(
+                Q(place__lte=most)
+                | Q(quiet=1)
+                | Q(verdict=Standing.STALE, quiet__lte=most_stale)
+            )
+            .order_by("place")
+            .values_list(*Judged._fields)
         )
 
-    key = ("counts of verdicts", asked_by(user))
-    found = ready_rows(key, counted, stale_edge=stale_edge())
-    return StandingCounts(
-        by_verdict={Standing(verdict): count for verdict, count, _newest in found},
-        newest=max((newest for *_, newest in found if newest), default=None),
-    )
-
-
-def worst_lines(
-    user: User, most: int, most_stale: int
-) -> tuple[tuple[StandingLine, ...], tuple[StandingLine, ...]]:
-    """The live deployments to look at first, and those silent for longest; one query."""
-
-    def worst() -> Any:  # noqa: ANN401 - annotated rows
-        live = _live(user)
-        first = live.order_by("rank", "deployment__name").values("pk")[:most]
-        silent = live.filter(verdict=Standing.STALE).order_by("heard").values("pk")
-        return (
-            live.filter(Q(pk__in=first) | Q(pk__in=silent[:most_stale]))
-            .select_related("deployment__cluster", STANDING, "plan")
-            .defer("plan__document")
-            .order_by("rank", "deployment__name")
-        )
-
-    key = ("worst lines", asked_by(user), most, most_stale)
-    rows: Sequence[Any] = ready_models(key, worst, stale_edge=stale_edge())
-    lines = [
-        StandingLine(
-            release=row,
-            standing=getattr(row.deployment, "standing", None),
-            verdict=Standing(row.verdict),
-            heard_at=row.heard,
-        )
-        for row in rows
+    key = ("standings", asked_by(user), most, most_stale)
+    return [
+        Judged._make(row) for row in ready_rows(key, judged, stale_edge=stale_edge())
     ]
-    stale = sorted((one for one in lines if one.stale), key=lambda one: one.heard_at)
-    return tuple(lines[:most]), tuple(stale[:most_stale])
+
+
+def _shown() -> QuerySet[Release]:
+    return (
+        Release.objects.filter(AmongGiven("pk", "releases", Release._meta.pk))
+        .select_related("deployment__cluster", STANDING, "plan")
+        .defer("plan__document")
+    )
 
 
 def silent_since(deployment: Deployment, live: Release | None) -> datetime | None:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from django.utils import timezone
 
 from deployments.models import Deployment, Membership, TableKey, Team, User
 from deployments.selectors import ready_rows as room
+from deployments.selectors.prepared import prepares
 from deployments.selectors.ready_rows import (
     AmongGiven,
     Given,
@@ -25,6 +27,10 @@ from deployments.selectors.tables.all_tables import TABLES
 from deployments.selectors.tables.table import Table, TableState
 from tests import factories as f
 
+PREPARED = (
+    "SELECT generic_plans, custom_plans FROM pg_prepared_statements"
+    " WHERE statement LIKE '%it''''s%'"
+)
 FIELDS = ("pk", "name", "created_at", "cluster__name")
 
 
@@ -132,6 +138,27 @@ def test_instances_are_those_of_the_queryset(alice: User) -> None:
     assert not asked.captured_queries
     assert all(row.get_deferred_fields() == {"created_by_id"} for row in rows)
     assert len(room._kept) == 1  # noqa: SLF001 - the same
+
+
+def test_what_is_kept_is_planned_once_whoever_asks(alice: User) -> None:
+    """The person, ids and what is given are sent apart; all else is written in the statement."""
+    bob = f.member(Team.objects.get(memberships__user=alice), "bob")
+    rows = _made(alice, "100 %", "it's %s \\ %%s", "it")
+    ids = [row.pk for row in rows]
+
+    def named(user: User) -> "QuerySet[Deployment, tuple[object, ...]]":
+        among = AmongGiven("id", "ids", Deployment._meta.pk)
+        found = _listed(user).filter(among, name__in=[row.name for row in rows])
+        return found.exclude(name__endswith="t")
+
+    for user in (alice, bob, alice):
+        found = ready_rows(("named", asked_by(user)), partial(named, user), ids=ids)
+        assert [row[1] for row in found] == ["100 %", "it's %s \\ %%s"]
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(PREPARED)
+            assert cursor.fetchall() == [(3, 0)]
+    assert prepares("default") is (connection.vendor == "postgresql")
 
 
 def test_nobody_finds_no_instances(alice: User) -> None:
