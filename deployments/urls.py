@@ -17,6 +17,7 @@ from deployments.views import (
     catalog_entries,
     catalog_import,
     check,
+    comments,
     delegations,
     deployments,
     device_probe,
@@ -316,6 +317,7 @@ urlpatterns: list[URLPattern] = [
     path(
         "approvals/<uuid:pk>/decide/", approvals.approval_decide, name="approval-decide"
     ),
+    path("approvals/<uuid:pk>/comment/", comments.comment, name="approval-comment"),
     path(
         "approvals/<uuid:pk>/withdraw/",
         approvals.approval_withdraw,

@@ -15,6 +15,7 @@ from factory.django import DjangoModelFactory
 
 from deployments import models
 from tests.factories import (
+    ApprovalRequestFactory,
     ClusterFactory,
     ReleaseFactory,
     TeamFactory,
@@ -86,6 +87,18 @@ class FreezeWindowFactory(DjangoModelFactory[models.FreezeWindow]):
     minutes = 24 * 60
     repeat = models.FreezeRepeat.ONCE
     created_by = SubFactory(UserFactory)
+
+
+class RequestCommentFactory(DjangoModelFactory[models.RequestComment]):
+    """A question."""
+
+    class Meta:
+        model = models.RequestComment
+
+    request = SubFactory(ApprovalRequestFactory)
+    author = SubFactory(UserFactory)
+    author_name = "bob"
+    text = "Why three tokens?"
 
 
 class BreakGlassFactory(DjangoModelFactory[models.BreakGlass]):

@@ -14,6 +14,7 @@ from deployments.models.benchmark import MOST_KEPT_RUNS, BenchmarkResult
 from deployments.models.break_glass import BreakGlass
 from deployments.models.catalog import Checkpoint, Drafter, TargetModel
 from deployments.models.command import Command, CommandKind, CommandState
+from deployments.models.comment import RequestComment
 from deployments.models.delegation import DelegatedVote, Delegation
 from deployments.models.deployment import Deployment, Plan, Revision
 from deployments.models.device_probe import HostProbe, ProbeSettings
@@ -172,6 +173,7 @@ __all__ = [
     "ReleaseState",
     "Replica",
     "ReplicaState",
+    "RequestComment",
     "RequestReminder",
     "RequestState",
     "Revision",

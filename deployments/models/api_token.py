@@ -12,7 +12,9 @@ class TokenScope(models.TextChoices):
     """What a token may do at most; nothing lets one approve."""
 
     READ = "read", _("Read")
-    OPERATE = "operate", _("Read and operate")
+    REQUEST = "request", _("Read, and ask for plans")
+    DEPLOY = "deploy", _("Read, and deploy what is approved")
+    OPERATE = "operate", _("Read, ask for plans and deploy")
 
 
 class ApiToken(Row):

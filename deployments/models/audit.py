@@ -36,6 +36,7 @@ class AuditAction(models.TextChoices):
     REQUEST_SUBMITTED = "request.submitted", _("Submitted a plan")
     REQUEST_APPROVED = "request.approved", _("Approved")
     REQUEST_REJECTED = "request.rejected", _("Rejected")
+    REQUEST_COMMENTED = "request.commented", _("Wrote about a request")
     REQUEST_WITHDRAWN = "request.withdrawn", _("Withdrew the request")
     REQUEST_REOPENED = "request.reopened", _("Votes are needed again")
     REQUEST_EXPIRED = "request.expired", _("Its time ran out")
@@ -177,6 +178,8 @@ class AuditEntry(models.Model):
             models.Index(fields=["actor", "at"], name="audit_by_actor"),
             models.Index(fields=["object_id"], name="audit_by_object"),
             models.Index(fields=["within_id"], name="audit_by_within"),
+            models.Index(fields=["action", "sequence"], name="audit_by_action"),
+            models.Index(fields=["object_kind", "sequence"], name="audit_by_kind"),
         ]
         constraints = [
             models.CheckConstraint(

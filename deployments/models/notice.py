@@ -20,6 +20,7 @@ class NoticeKind(models.TextChoices):
 
     REQUESTED = "requested", _("Approval asked for")
     REMINDER = "reminder", _("A request is running out")
+    COMMENTED = "commented", _("Somebody wrote about a request")
     APPROVED = "approved", pgettext_lazy("notice", "Approved")
     REJECTED = "rejected", pgettext_lazy("notice", "Rejected")
     EXPIRED = "expired", _("A request ran out")

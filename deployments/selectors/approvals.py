@@ -17,6 +17,7 @@ from deployments.models import (
     Decision,
     Release,
     ReleaseState,
+    RequestComment,
     RequestState,
     TeamRole,
     User,
@@ -66,6 +67,7 @@ class RequestActions:
     plan: bool
     check: bool
     break_glass: bool
+    comment: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +101,7 @@ class RequestPage:
     glass: BreakGlass | None
     may_review: bool
     asks_proof: bool
+    comments: tuple[RequestComment, ...]
 
     @property
     def sentence(self) -> str:
@@ -238,7 +241,9 @@ def request_page(user: User, row: ApprovalRequest) -> RequestPage:
             break_glass=TeamRole.BREAK_GLASS in roles
             and state in LIVE_STATES
             and plan is not None,
+            comment=bool(roles),
         ),
+        comments=tuple(row.comments.all()),
         why_not=said,
         approvers=_yet_to_vote(approvers, votes),
         freeze=freeze,

@@ -1,8 +1,9 @@
 """The chain of audit entries: what a digest covers, and whether every link still holds."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC
+from typing import Any
 
 from deployments.models import AuditEntry, AuditHead
 from deployments.planning.canonical import Json, digest_of
@@ -11,6 +12,28 @@ from deployments.planning.errors import PlanningError
 FORMAT = 1
 """Of the content that digests cover; a later one would be read beside this."""
 CHUNK_ROWS = 1000
+TOLD_EVERY = 20_000
+FIELDS = (
+    "sequence",
+    "id",
+    "at",
+    "actor_id",
+    "actor_name",
+    "team_id",
+    "team_name",
+    "action",
+    "object_kind",
+    "object_id",
+    "object_name",
+    "within_id",
+    "before",
+    "after",
+    "reason",
+    "address",
+    "agent",
+    "previous",
+)
+"""What a digest covers, in the order of ``_content``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,26 +55,19 @@ class Verdict:
 
 def content_of(entry: AuditEntry) -> dict[str, Json]:
     """Everything that the digest of an entry covers."""
+    return _content(*(getattr(entry, name) for name in FIELDS))
+
+
+def _content(*values: Any) -> dict[str, Json]:  # noqa: ANN401 - as the columns are
+    row = dict(zip(FIELDS, values, strict=True))
+    actor, team = row.pop("actor_id"), row.pop("team_id")
     return {
+        **row,
         "format": FORMAT,
-        "sequence": entry.sequence,
-        "id": str(entry.pk),
-        "at": entry.at.astimezone(UTC).isoformat(timespec="microseconds"),
-        "actor": entry.actor_id,
-        "actor_name": entry.actor_name,
-        "team": None if entry.team_id is None else str(entry.team_id),
-        "team_name": entry.team_name,
-        "action": entry.action,
-        "object_kind": entry.object_kind,
-        "object_id": entry.object_id,
-        "object_name": entry.object_name,
-        "within_id": entry.within_id,
-        "before": entry.before,
-        "after": entry.after,
-        "reason": entry.reason,
-        "address": entry.address,
-        "agent": entry.agent,
-        "previous": entry.previous,
+        "id": str(row["id"]),
+        "at": row["at"].astimezone(UTC).isoformat(timespec="microseconds"),
+        "actor": actor,
+        "team": None if team is None else str(team),
     }
 
 
@@ -60,30 +76,48 @@ def exported(entry: AuditEntry) -> dict[str, Json]:
     return {**content_of(entry), "digest": entry.digest}
 
 
-def whole_chain() -> Iterator[dict[str, Json]]:
-    """Every entry as exports hold it, the first first."""
-    rows = AuditEntry.objects.order_by("sequence")
-    return map(exported, rows.iterator(chunk_size=CHUNK_ROWS))
+def whole_chain(after: int = 0) -> Iterator[dict[str, Json]]:
+    """Every entry after that number as exports hold it, the first first; in little memory."""
+    rows = AuditEntry.objects.filter(sequence__gt=after).order_by("sequence")
+    for *values, digest in rows.values_list(*FIELDS, "digest").iterator(
+        chunk_size=CHUNK_ROWS
+    ):
+        yield {**_content(*values), "digest": digest}
 
 
-def check_links(lines: Iterable[Mapping[str, Json]]) -> Verdict:
-    """Follow a chain from its first entry until a link does not hold."""
-    number, digest = 0, ""
+def check_links(
+    lines: Iterable[Mapping[str, Json]],
+    known: Verdict | None = None,
+    tell: Callable[[int], None] | None = None,
+) -> Verdict:
+    """Follow a chain from its first entry, or from what is known to hold, until a link does not.
+
+    ``tell`` is told now and then how many entries hold.
+    """
+    number, digest = (known.entries, known.digest) if known else (0, "")
     for line in lines:
         why = _trouble(line, number + 1, digest)
         if why:
             return _broken(Verdict(entries=number, digest=digest), number + 1, why)
         number, digest = number + 1, str(line["digest"])
+        if tell is not None and number % TOLD_EVERY == 0:
+            tell(number)
     return Verdict(entries=number, digest=digest)
 
 
-def check_database() -> Verdict:
+def check_database(
+    known: Verdict | None = None, tell: Callable[[int], None] | None = None
+) -> Verdict:
     """Follow the chain of this panel, and compare its end with the one that was kept.
 
-    Others may add entries meanwhile.
+    From ``known`` on, where an earlier run found so many entries to hold: their last must still be
+    there, and what is before it is not read again. Others may add entries meanwhile.
     """
     before = _kept_end()
-    found = check_links(whole_chain())
+    if known is not None and not is_still_here(known):
+        why = "it is not the entry that held when it was verified before"
+        return _broken(known, known.entries, why)
+    found = check_links(whole_chain(known.entries if known else 0), known, tell)
     if found.broken is not None:
         return found
     if found.entries < before.sequence:
@@ -97,6 +131,11 @@ def check_database() -> Verdict:
     ):
         return _broken(found, found.entries, "the kept end is another")
     return found
+
+
+def kept_entries() -> int:
+    """How many entries were written, as the end of the chain has it."""
+    return _kept_end().sequence
 
 
 def _kept_end() -> AuditHead:

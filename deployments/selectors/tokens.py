@@ -11,7 +11,9 @@ PREFIX = "draftboard_"
 """Tells a key of the panel from other words, for people and for programs that look for leaks."""
 COVERED = {
     TokenScope.READ: frozenset({TokenScope.READ}),
-    TokenScope.OPERATE: frozenset({TokenScope.READ, TokenScope.OPERATE}),
+    TokenScope.REQUEST: frozenset({TokenScope.READ, TokenScope.REQUEST}),
+    TokenScope.DEPLOY: frozenset({TokenScope.READ, TokenScope.DEPLOY}),
+    TokenScope.OPERATE: frozenset(TokenScope),
 }
 
 

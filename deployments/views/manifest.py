@@ -31,8 +31,11 @@ class Permission:
 _read = Permission(methods=READ)
 _data = Permission(methods=READ, token=TokenScope.READ)
 _operate = Permission(methods=CHANGE, role=TeamRole.OPERATOR)
-_operate_by_key = Permission(
-    methods=CHANGE, role=TeamRole.OPERATOR, token=TokenScope.OPERATE
+_request_by_key = Permission(
+    methods=CHANGE, role=TeamRole.OPERATOR, token=TokenScope.REQUEST
+)
+_deploy_by_key = Permission(
+    methods=CHANGE, role=TeamRole.OPERATOR, token=TokenScope.DEPLOY
 )
 # Looking on changes what a worker reads and nothing else: being a member is enough.
 _look_on = Permission(methods=CHANGE)
@@ -70,7 +73,7 @@ MANIFEST: Mapping[str, Permission] = {
     "plan-files": _read,
     # Reads a file into an address and changes nothing.
     "plan-spec": Permission(methods=BOTH),
-    "plan-submit": _operate_by_key,
+    "plan-submit": _request_by_key,
     "plan-draft-keep": Permission(methods=CHANGE),
     "plan-draft-drop": Permission(methods=CHANGE),
     "deployment-list": _read,
@@ -104,10 +107,12 @@ MANIFEST: Mapping[str, Permission] = {
     "approval-list-withdraw": _operate,
     "approval": _read,
     "approval-decide": Permission(methods=CHANGE, role=TeamRole.APPROVER),
-    "approval-withdraw": _operate_by_key,
+    "approval-withdraw": _request_by_key,
+    # Whoever holds a role in the team may: the service asks.
+    "approval-comment": Permission(methods=CHANGE),
     # Operators and approvers may: the service asks for one of the two.
     "approval-preflight": Permission(methods=BOTH),
-    "approval-release": _operate_by_key,
+    "approval-release": _deploy_by_key,
     "approval-start": _operate,
     "approval-break-glass": Permission(methods=BOTH, role=TeamRole.BREAK_GLASS),
     # Approvers and admins may, but for whoever started it: the service asks.
@@ -118,10 +123,10 @@ MANIFEST: Mapping[str, Permission] = {
     "release": _read,
     "release-progress": _read,
     "release-tail": _look_on,
-    "release-cancel": _operate_by_key,
+    "release-cancel": _deploy_by_key,
     "release-acknowledge": _operate,
     "release-again": _operate,
-    "release-stop": _operate_by_key,
+    "release-stop": _deploy_by_key,
     "release-remove": _operate,
     "catalog": _read,
     "catalog-file": _data,

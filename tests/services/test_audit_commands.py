@@ -8,6 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from deployments.models import AuditEntry, AuditHead
+from deployments.selectors import audit_chain
 from tests.audit_rows import AuditEntryFactory
 from tests.emptying import triggers_set_aside
 
@@ -99,3 +100,34 @@ def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="cannot be read") as said:
         call_command("verify_audit", str(tmp_path / "none.jsonl"))
     assert said.value.returncode == 2
+
+
+def test_a_later_run_begins_after_what_held(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second = AuditEntry.objects.get(sequence=2)
+    after, last = f"2,{second.digest}", AuditEntry.objects.get(sequence=3).digest
+    with triggers_set_aside():
+        AuditEntry.objects.filter(sequence=1).update(actor_name="mallory")
+    assert verify()[0] == 1
+    # What was verified before is not read again, and the rest follows from it.
+    held = (0, f"3 entries, every one holds, the last is {last}.")
+    assert verify("--after", after) == held
+    other = f"2,{last}"
+    code, said = verify("--after", other)
+    assert (code, said.startswith("Broken at entry 2: it is not the entry")) == (
+        1,
+        True,
+    )
+    for wrong in ("2", f"x,{last}", "2,sha256:ab"):
+        with pytest.raises(CommandError, match="number and a digest"):
+            verify("--after", wrong)
+    with pytest.raises(CommandError, match="for the database"):
+        verify(str(file), "--after", after)
+    monkeypatch.setattr(audit_chain, "TOLD_EVERY", 2)
+    far = StringIO()
+    call_command("verify_audit", "--after", after, stdout=StringIO(), stderr=far)
+    assert far.getvalue() == ""
+    AuditEntryFactory.create()
+    call_command("verify_audit", "--after", after, stdout=StringIO(), stderr=far)
+    assert far.getvalue() == "4 of 4 entries hold ...\n"

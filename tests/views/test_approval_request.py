@@ -114,7 +114,8 @@ def test_page_comes_from_the_stored_document_alone(
 ) -> None:
     def plan_parts() -> list[str]:
         page = parsed(as_bob.get(address(request_row)))
-        return [str(part) for part in page.select("section.block:not(#preflight)")]
+        parts = "section.block:not(#preflight, [aria-labelledby=h-comments])"
+        return [str(part) for part in page.select(parts)]
 
     before = plan_parts()
     # What the columns, the catalog and the fleet say now must not reach the approver.
@@ -324,6 +325,9 @@ def test_one_click_deploys_and_a_second_finds_the_first(
     )
     assert second.headers["Location"] == first.headers["Location"]
     assert release.commands.count() == 1
+    assert words(page, "#h-diff") == "What would run"
+    started = parsed(as_alice.get(address(request_row)))
+    assert words(started, "#h-diff") == "What is being started"
 
 
 def test_deploying_without_a_key_or_right_or_approval_is_refused(

@@ -120,10 +120,14 @@ def test_it_operates_within_its_scope_and_its_acts_are_marked(
     assert called(key, f"{request}/decide/", vote) == 403
     assert called(key, f"{request}/break-glass/", {}) == 403
     assert not own.request.approvals.exists()
-    operates = scope == TokenScope.OPERATE
-    assert called(key, f"{request}/withdraw/", {}) == (302 if operates else 403)
+    assert called(key, f"{request}/comment/", {"text": "me"}) == 403
+    asks = scope in {TokenScope.REQUEST, TokenScope.OPERATE}
+    deploys = scope in {TokenScope.DEPLOY, TokenScope.OPERATE}
+    # An open request cannot be deployed by anybody: a key that may is told so, another nothing.
+    assert called(key, f"{request}/release/", {}) == (422 if deploys else 403)
+    assert called(key, f"{request}/withdraw/", {}) == (302 if asks else 403)
     entries = AuditEntry.objects.filter(action="request.withdrawn")
-    assert [one.agent for one in entries] == (["robot robot"] if operates else [])
+    assert [one.agent for one in entries] == (["robot robot"] if asks else [])
 
 
 def test_guesses_and_floods_are_slowed(

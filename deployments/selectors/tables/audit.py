@@ -128,7 +128,8 @@ class AuditTable(Table):
             sort=("action",),
             wide=True,
         ),
-        Column(key="at", title=_("When"), kind=Kind.MOMENT, sort=("at", "sequence")),
+        # Entries follow one another in time: their number is the order, and unique.
+        Column(key="at", title=_("When"), kind=Kind.MOMENT, sort=("sequence",)),
         Column(key="who", title=_("Who"), kind=Kind.TEXT, sort=("actor_name",)),
         Column(key="kind", title=_("Kind"), kind=Kind.TEXT, sort=("object_kind",)),
         Column(key="object", title=_("Object"), kind=Kind.TEXT, sort=("object_name",)),

@@ -1,0 +1,22 @@
+"""Acts and kinds of objects in the order of the audit: its filters read no more than they show."""
+
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    """Indexes alone."""
+
+    dependencies = [("deployments", "0043_token_scopes")]
+
+    operations = [
+        migrations.AddIndex(
+            model_name="auditentry",
+            index=models.Index(fields=["action", "sequence"], name="audit_by_action"),
+        ),
+        migrations.AddIndex(
+            model_name="auditentry",
+            index=models.Index(
+                fields=["object_kind", "sequence"], name="audit_by_kind"
+            ),
+        ),
+    ]
