@@ -22,11 +22,15 @@ LONGEST_S = 5 * 366 * 86_400
 
 
 def wanted_history(query: Mapping[str, str]) -> Wanted:
-    """What an address asks for: ``range`` and ``until``, or ``from`` and ``to``; ``only``, ``against``."""
-    other = _between(query.get("against_from", ""), query.get("against_to", ""))
+    """What an address asks for: ``range`` and ``until``, or ``from`` and ``to``; ``only``, ``against``.
+
+    A range to compare with has ``against_from`` and ``against_to``, or its end alone.
+    """
+    one = _range(query)
+    other = _other(query, one)
     against = query.get("against", "")
     return Wanted(
-        range=_range(query),
+        range=one,
         only=query.get("only", "")[:20],
         against="own" if other and against in {"", "own"} else against,
         other=other,
@@ -43,6 +47,15 @@ def _range(query: Mapping[str, str]) -> Range:
     if until is None or until < LENGTHS_S[key]:
         until = int(time.time())
     return named_range(key, until)
+
+
+def _other(query: Mapping[str, str], one: Range) -> Range | None:
+    """The range to compare with; without a beginning it is as long as the first one."""
+    first, last = query.get("against_from", ""), query.get("against_to", "")
+    end_s = _seconds(last)
+    if not first and end_s is not None and end_s > one.length_s:
+        return own_range(end_s - one.length_s, end_s)
+    return _between(first, last)
 
 
 def _between(first: str, last: str) -> Range | None:

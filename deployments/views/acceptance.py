@@ -213,6 +213,11 @@ def _choices(page: DeploymentPage, seen: History, *, slides: bool) -> dict[str, 
         "newest": f"{address}?{urlencode({**fixed, 'range': newest})}",
         "alone": link(against="", against_from="", against_to=""),
         "kept": fixed.items(),
+        "kept_beside": [
+            (key, value)
+            for key, value in kept.items()
+            if not key.startswith("against")
+        ],
         "own": seen.range.key == OWN,
         "data": f"{files}.json?{urlencode(here)}",
         "file": f"{files}.csv?{urlencode(here)}",

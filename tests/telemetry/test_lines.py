@@ -143,3 +143,16 @@ def test_dockers_own_log_file_is_read_and_its_pieces_are_joined() -> None:
 def test_other_json_is_left_as_it_is() -> None:
     for text in ('{"log": 3}', '{"log":"cut', '{"log":"x","level":"INFO"}', "{}"):
         assert [line.message for line in read_lines(text.encode())] == [text]
+
+
+def test_stamps_within_a_long_line_come_off() -> None:
+    """``docker logs --timestamps`` has one every 16,384 bytes of a line, in the middle of words."""
+    stamp = "2026-11-29T15:04:05.123456789Z "
+    message = "x" * 16_380 + "SpecDecoding metrics: " + "y" * 20_000 + " end"
+    pieces = [message[at : at + 16_384] for at in range(0, len(message), 16_384)]
+    data = "".join(f"{stamp}{piece}" for piece in pieces).encode()
+    for prefix in (b"", b"engine-1  | "):
+        (line,) = read_lines(prefix + data + b"\n")
+        assert line.message == message
+    short = f"{stamp}x {stamp}y".encode()
+    assert next(read_lines(short)).message == f"x {stamp}y"

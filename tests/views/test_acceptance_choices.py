@@ -111,7 +111,10 @@ def test_an_own_range_is_in_the_persons_zone_and_in_the_address(
         for ago in (7200, 0)
     )
     page = page_of(as_alice, release, f"range=own&from={start}&to={end}")
-    fields = [field["value"] for field in page.select("[type=datetime-local]")]
+    fields = [
+        field["value"]
+        for field in page.select("[type=datetime-local]:not([name=against_to])")
+    ]
     assert fields == [start, end]
     data = as_alice.get(attribute(page, "[data-chart]", "data-chart")).json()
     assert (data["from"], data["to"]) == (NOW - 7200, NOW)
@@ -221,6 +224,13 @@ def test_two_ranges_side_by_side(
     first = words(page, "[aria-labelledby=h-against] tbody tr")
     assert first == "Mean acceptance length 3.00 2.00 up +50 %"
     assert "against=before" in attribute(page, ".choice a", "href")
+    # Any other time: as long as the range, by its end alone, in the person's zone.
+    form = page.select_one("form:has([name=against_to])")
+    assert form
+    assert {one["name"] for one in form.select("[type=hidden]")} == {"range", "until"}
+    other = data_of(as_alice, release, f"range=24h&until={NOW}&against_to={NOW - DAY}")
+    assert other["against"]["to"] == data["against"]["to"]
+    assert other["against"]["totals"] == data["against"]["totals"]
 
 
 def test_two_revisions(as_alice: Client, release: Release, replica: Replica) -> None:

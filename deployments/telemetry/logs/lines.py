@@ -6,10 +6,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 LONGEST_LINE_BYTES = 64 * 1024
+PIECE_BYTES = 16 * 1024
+"""Docker Engine takes a longer line in pieces of so many bytes, and stamps each of them."""
 
 _ESCAPE = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?|[@-Z\\-_])"
 )
+_STAMP = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z ")
+_LONGEST_PREFIX = 300
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _COMPOSE = re.compile(r"(?P<source>[A-Za-z0-9][\w.-]{0,127}) {1,64}\| ")
 _OUTER_TIME = re.compile(
@@ -128,7 +132,8 @@ def lines_of_blocks(blocks: Iterable[bytes]) -> Iterator[LogLine]:
     """Yield the messages of a log that comes in pieces of any size, as ``read_lines`` does."""
     open_pieces: dict[tuple[str | None, str | None], LogLine] = {}
     for number, raw in enumerate(_split(blocks), start=1):
-        text = raw[:LONGEST_LINE_BYTES].decode("utf-8", "replace")
+        whole = without_inner_stamps(raw)
+        text = whole[:LONGEST_LINE_BYTES].decode("utf-8", "replace")
         for line in _pieces(text, number):
             joined = _joined(open_pieces, line)
             if joined is not None and (joined.message or joined.stream is None):
@@ -163,6 +168,18 @@ def _entry_of(text: str) -> dict[str, str] | None:
         return None
     words = [found.get(name) for name in ("log", "stream", "time")]
     return found if all(isinstance(word, str) for word in words) else None
+
+
+def without_inner_stamps(raw: bytes) -> bytes:
+    """Take off the stamps that ``docker logs --timestamps`` leaves within a long line."""
+    if len(raw) <= PIECE_BYTES or not (first := _STAMP.search(raw[:_LONGEST_PREFIX])):
+        return raw
+    start = first.end() + PIECE_BYTES
+    pieces = [raw[:start]]
+    while stamp := _STAMP.match(raw, start):
+        start = stamp.end() + PIECE_BYTES
+        pieces.append(raw[stamp.end() : start])
+    return b"".join((*pieces, raw[start:]))
 
 
 def _split(blocks: Iterable[bytes]) -> Iterator[bytes]:

@@ -4,7 +4,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
-from deployments.telemetry.logs.lines import LONGEST_LINE_BYTES, LogLine, parse_line
+from deployments.telemetry.logs.lines import (
+    LONGEST_LINE_BYTES,
+    LogLine,
+    parse_line,
+    without_inner_stamps,
+)
 from deployments.telemetry.logs.searching import Search
 
 BLOCK_BYTES = 1024 * 1024
@@ -203,7 +208,8 @@ class _Scanner:
             if start != FIGURES:
                 before = _line_before(block, start) if start else self._last
                 reader.skipped(before[:LONGEST_LINE_BYTES].decode("utf-8", "replace"))
-            text = line[:LONGEST_LINE_BYTES].decode("utf-8", "replace")
+            whole = without_inner_stamps(line)
+            text = whole[:LONGEST_LINE_BYTES].decode("utf-8", "replace")
             for piece in text.split("\r"):
                 if piece:
                     reader.read(parse_line(piece, number))
