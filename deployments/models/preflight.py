@@ -20,6 +20,7 @@ class PreflightCheck(models.TextChoices):
     IMAGE = "image", _("Image")
     DISK = "disk", _("Disk space")
     DRIVER = "driver", _("Driver against image")
+    FABRIC = "fabric", _("Links between hosts")
     DIRECTORIES = "directories", _("Checkpoint directories")
     WEIGHTS = "weights", _("Weights and drafters")
     ARGUMENTS = "arguments", _("Arguments of the engine")

@@ -1,4 +1,4 @@
-"""Run a shell script in a short container: no network, a read-only root, little time, always removed."""
+"""Run a shell script in a short container: a read-only root, little time, always removed."""
 
 import uuid
 from collections.abc import Callable
@@ -40,6 +40,7 @@ class ShortRun:
     """A command and what it may see; ``owner`` is whose leftovers a later run may remove.
 
     ``policy`` is what its mounts are held against, without one they are allowed as they stand.
+    ``network`` is the host's only where the host's own settings are read.
     """
 
     purpose: str
@@ -54,6 +55,7 @@ class ShortRun:
     user: str | None = None
     privileged: bool = False
     read_only: bool = True
+    network: NetworkMode = NetworkMode.NONE
     policy: ContainerPolicy | None = None
     longest_s: float = 60
     pids_limit: int = 64
@@ -136,7 +138,7 @@ def _spec(image: ImageFacts, run: ShortRun) -> ContainerSpec:
         device_requests=run.device_requests,
         cap_add=run.cap_add,
         group_add=run.group_add,
-        network_mode=NetworkMode.NONE,
+        network_mode=run.network,
         shm_size_bytes=1 << 20,
         pids_limit=run.pids_limit,
         logging=LogOptions(max_size="4m", max_file=1),

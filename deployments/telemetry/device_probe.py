@@ -14,13 +14,13 @@ from deployments.telemetry.accelerators import Accelerator, read_accelerators
 
 TOOL_SECONDS = 20
 PART = "#probe "
-_SHELL = f"""
+SHELL = f"""
 part() {{ echo "{PART}$1"; }}
 show() {{ for one in "$@"; do if [ -r "$one" ]; then while read -r line; do echo "$line"; done <"$one"; fi; done; }}
 limit() {{ if command -v timeout >/dev/null 2>&1; then timeout {TOOL_SECONDS} "$@"; else "$@"; fi; }}
 exec 2>&1
 """
-LOOK = f"""{_SHELL}
+LOOK = f"""{SHELL}
 part pci
 for one in /sys/bus/pci/devices/*; do
   vendor=; device=; class=
@@ -54,12 +54,12 @@ NVIDIA_FIELDS = (
     "index,name,memory.total,memory.used,memory.free,driver_version,"
     "ecc.errors.uncorrected.volatile.total"
 )
-NVIDIA_TOOL = f"""{_SHELL}
+NVIDIA_TOOL = f"""{SHELL}
 part nvidia-smi
 limit nvidia-smi --query-gpu={NVIDIA_FIELDS} --format=csv || limit nvidia-smi
 part end
 """
-ASCEND_TOOL = f"""{_SHELL}
+ASCEND_TOOL = f"""{SHELL}
 part npu-smi
 limit npu-smi info
 part board

@@ -45,6 +45,19 @@ for node in /dev/davinci[0-9] /dev/davinci[0-9][0-9]; do
   echo "| $((number % 2))     $number         | 0000:9D:00.0  | 0         $((3000 + number)) / 65536 |"
 done
 """
+HCCN_TOOL = Path("/usr/local/Ascend/driver/tools/hccn_tool")
+HCCN_TOOL_SCRIPT = """#!/bin/sh
+# Stands in for hccn_tool of an Atlas A3, in its own form: die 15 encrypts, and nothing reaches 10.1.1.5.
+[ -e "/dev/davinci$2" ] || { echo "[Error]: device $2 is not there"; exit 1; }
+case "$3" in
+-vnic) echo "vnic link status: UP"; echo "vnic ipaddr: 10.1.1.$2"; echo "vnic netmask: 255.255.0.0";;
+-tls) echo "dev_id:$2, tls switch[$(($2 / 15))](0:disable, 1:enable)";;
+-mtu) echo "mtu:4096";;
+-hccs_ping)
+  [ "$6" = 10.1.1.5 ] && { echo "3 packets transmitted, 0 received, 100.00% packets loss"; exit 0; }
+  echo "This pkt ping success!"; echo "3 packets transmitted, 3 received, 0.00% packets loss";;
+esac
+"""
 NULL = os.makedev(1, 3)
 """Every node is /dev/null under another name: it opens, and swallows what is written."""
 
@@ -73,6 +86,8 @@ def main(folder: Path, program: list[str]) -> None:
         path.write_text(f"stand-in for {name}\n", encoding="utf-8")
     NPU_SMI.write_text(NPU_SMI_SCRIPT, encoding="utf-8")
     NPU_SMI.chmod(0o755)
+    HCCN_TOOL.write_text(HCCN_TOOL_SCRIPT, encoding="utf-8")
+    HCCN_TOOL.chmod(0o755)
     os.execvp(program[0], program)  # noqa: S606 - the tests' own Docker Engine
 
 

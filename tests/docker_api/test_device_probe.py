@@ -1,13 +1,14 @@
-"""The probe on a real Docker Engine whose host has stand-in Ascend device nodes and a stand-in npu-smi.
+"""The probe, and the check of links, on a real Docker Engine with stand-in Ascend nodes and tools.
 
-The hardware cannot exist here: nodes are /dev/null and the tool prints what it sees mapped, so the
-tests prove what is mapped, for how long and what is kept, and nothing about NPUs.
+The hardware cannot exist here: nodes are /dev/null, npu-smi and hccn_tool are scripts that print what
+they see mapped, so the tests prove what is mapped, for how long and what is kept or made of it, and
+nothing about NPUs.
 """
 
 import os
 import sys
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -24,16 +25,42 @@ from deployments.docker_api.images import ImageFacts, find_image, import_image
 from deployments.docker_api.policy import ContainerPolicy
 from deployments.docker_api.reading import as_object
 from deployments.docker_api.short_containers import create_short_container
-from deployments.models import Host, HostProbe, Platform
-from deployments.planning.container import ContainerSpec, DeviceNode, ImageReference
+from deployments.models import (
+    Host,
+    HostProbe,
+    Platform,
+    Preflight,
+    Release,
+    Replica,
+)
+from deployments.planning.container import (
+    ContainerSpec,
+    DeviceNode,
+    ImageReference,
+    Mount,
+    NetworkMode,
+)
+from deployments.planning.text import text_from_document
 from deployments.services import device_probe
 from deployments.services.host_probe import probe_is_running, run_probe
+from deployments.services.rollout.checklist import Checklist
+from deployments.services.rollout.fabric_check import prove_fabric
+from deployments.services.rollout.outcomes import StepFailedError
+from deployments.services.rollout.rollout import Layout, Member
 from deployments.services.short_run import ShortAnswer, ShortRun, run_short
 from deployments.services.throwaway import OWNER, PURPOSE, remove_for_good
+from deployments.telemetry.fabric import CONFIGURATION, TOOL
 from tests.docker_api import stand_in_host
 from tests.docker_api.busybox import busybox_archive
 from tests.environment.docker_engine import PrivateEngine
-from tests.factories import BookingFactory, DeviceFactory, HostFactory
+from tests.factories import (
+    BookingFactory,
+    ClusterFactory,
+    DeviceFactory,
+    HostFactory,
+    ReleaseFactory,
+)
+from tests.plan_values import plan_value, planned_replica
 from tests.probe_rows import ProbeSettingsFactory
 
 pytestmark = [pytest.mark.docker, pytest.mark.django_db]
@@ -294,3 +321,93 @@ def test_nothing_can_be_written_in_a_probe_and_nothing_reached(
         "read-only",
         "done",
     ]
+
+
+class Two(Layout):
+    """Two hosts with one replica each."""
+
+    def keep_alive(self) -> None:
+        """Nobody waits."""
+
+
+Make = Callable[[int, int], Two]
+
+
+@pytest.fixture
+def two(engine: Engine, image_id: str) -> Iterator[Make]:
+    cluster = ClusterFactory.create()
+    hosts = [
+        HostFactory.create(
+            cluster=cluster,
+            name=f"a3-0{number}",
+            platform=Platform.ASCEND_A3,
+            docker_address=engine.address,
+        )
+        for number in (1, 2)
+    ]
+    release: Release = ReleaseFactory.create()
+
+    def make(*devices: int) -> Two:
+        members = []
+        for host, device in zip(hosts, devices, strict=True):
+            plain = planned_replica(host=host.name, devices=(device,), port=8000)
+            container = replace(
+                plain.container,
+                image=ImageReference(reference=IMAGE, image_id=image_id),
+                mounts=tuple(
+                    Mount(source=one, target=one) for one in (TOOL, CONFIGURATION)
+                ),
+                network_mode=NetworkMode.HOST,
+            )
+            row = Replica(release=release, host=host, role="combined")
+            members.append(Member(row, replace(plain, container=container)))
+        return Two(release, plan_value(), tuple(members))
+
+    yield make
+    assert list_containers(engine, label=f"{PURPOSE}=fabric") == ()
+
+
+def told(layout: Two, *, trial: bool = True) -> list[tuple[str, str]]:
+    """State and sentence of each host."""
+    found = Checklist(layout.release.request_id, trial=trial)
+    try:
+        prove_fabric(layout, found)
+    finally:
+        found.store()
+    return [
+        (row["state"], str(text_from_document(row["sentence"])))
+        for row in Preflight.objects.get(request=layout.release.request_id).results
+    ]
+
+
+def test_dies_that_reach_each_other_pass_and_open_ports_are_noted(two: Make) -> None:
+    for state, sentence in told(two(0, 8)):
+        assert state in {"passed", "noted"}
+        assert "reach those of the next host" in sentence or "60000-60015" in sentence
+
+
+def test_one_host_alone_and_another_platform_are_asked_nothing(two: Make) -> None:
+    layout = two(0, 8)
+    layout.members = layout.members[:1]
+    assert told(layout) == []
+
+
+def test_dies_that_do_not_reach_the_next_host_fail_and_end_a_release(two: Make) -> None:
+    layout = two(0, 5)
+    (first, said), (second, _said) = told(layout)
+    assert (first, second != "failed") == ("failed", True)
+    assert "From device 0 of a3-01 nothing reaches 10.1.1.5 on the next host." in said
+    with pytest.raises(StepFailedError, match=r"nothing reaches 10\.1\.1\.5"):
+        told(layout, trial=False)
+
+
+def test_tls_that_differs_fails_and_held_dies_are_left_alone(
+    two: Make, engine: Engine, image_id: str
+) -> None:
+    layout = two(0, 15)
+    states = [state for state, sentence in told(layout) if "TLS" in sentence]
+    assert states == ["failed"]
+    with holding(engine, image_id, 14):
+        _first, (state, said) = told(layout)
+    assert state == "unchecked"
+    assert "containers hold its devices" in said

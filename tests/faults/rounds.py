@@ -145,6 +145,20 @@ def _site(folder: Path) -> Iterator[Site]:
         engine.stop()
 
 
+def _launch_again(engine: "PrivateEngine") -> None:
+    """Start a killed engine, and its containerd, which died with it.
+
+    Until somebody collects the dead process its number looks alive, and the engine would wait for it.
+    """
+    known = engine.folder / "exec" / "containerd" / "containerd.pid"
+    with suppress(FileNotFoundError):
+        number = int(known.read_text(encoding="ascii"))
+        state = Path(f"/proc/{number}/stat").read_text(encoding="ascii")
+        if state.rpartition(")")[2].split()[0] == "Z":
+            known.unlink()
+    engine.launch()
+
+
 class Mix:
     """Acts and faults, drawn from one generator."""
 
@@ -242,7 +256,7 @@ class Mix:
                 if fault == "kill engine":
                     time.sleep(self._chance.uniform(2, 6))
                     site.engine.kill()
-                    site.engine.launch()
+                    _launch_again(site.engine)
                 with suppress(Exception):
                     worker.wait(self._chance.uniform(5, 25))
                 worker.kill()
@@ -251,7 +265,7 @@ class Mix:
     def _heal(self, site: Site) -> None:
         site.proxy.heal()
         if not site.engine.answers():
-            site.engine.launch()
+            _launch_again(site.engine)
 
     def _converge(self, site: Site) -> None:
         from deployments.models import Command  # noqa: PLC0415

@@ -20,6 +20,7 @@ from deployments.services.host_probe import probe_is_running
 from deployments.services.rollout.acts import deploy_acts, undo_acts
 from deployments.services.rollout.creating import create, start
 from deployments.services.rollout.ending import give_up_undoing, undo
+from deployments.services.rollout.fabric_check import check_fabric
 from deployments.services.rollout.failures import sentence
 from deployments.services.rollout.image_checks import check_images
 from deployments.services.rollout.journal import Act, Step
@@ -58,11 +59,17 @@ def _start(rollout: Rollout, act: Act, member: Member) -> Done | Wait:
     return start(rollout, act, member)
 
 
+def _check(rollout: Rollout, act: Act) -> Done:
+    """Prove that hosts reach each other and that images take the commands; nothing has stopped yet."""
+    check_fabric(rollout)
+    return check_images(rollout, act)
+
+
 _ON_RELEASE = {
     Step.QUEUE: queue,
     Step.VALIDATE: validate,
     Step.BOOK: book,
-    Step.CHECK: check_images,
+    Step.CHECK: _check,
     Step.SWITCH: switch,
 }
 _ON_MEMBER = {

@@ -28,6 +28,7 @@ from deployments.services.approvals import check_approval
 from deployments.services.errors import NotApprovedError
 from deployments.services.rollout.checklist import Checklist, Told
 from deployments.services.rollout.disk_check import prove_disks
+from deployments.services.rollout.fabric_check import prove_fabric
 from deployments.services.rollout.image_checks import prove_images
 from deployments.services.rollout.outcomes import StepFailedError
 from deployments.services.rollout.preflight import (
@@ -149,6 +150,7 @@ def _check(trial: Trial, found: Checklist) -> None:
     prove_pullable(trial, found)
     prove_disks(trial, found)
     prove_images(trial, found)
+    prove_fabric(trial, found)
     with suppress(StepFailedError):
         prove_weights(trial, found)
 
