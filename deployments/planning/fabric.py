@@ -177,9 +177,7 @@ def _interface_mtus(hosts: Sequence[HostFabric]) -> Iterator[FabricFinding]:
         )
 
 
-def _mtu(
-    known: Mapping[str, Sequence[int]], what: Text, command: Text
-) -> FabricFinding:
+def _mtu(known: Mapping[str, Sequence[int]], what: Text, command: str) -> FabricFinding:
     told = [
         f"{host} {', '.join(map(str, each))}" for host, each in known.items() if each
     ]
