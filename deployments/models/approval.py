@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.functions import Coalesce
 from django.utils.translation import gettext_lazy as _
 
 from deployments.models.base import Row
@@ -74,7 +75,12 @@ class ApprovalRequest(Row):
 
     class Meta:
         ordering = ["-created_at"]
-        indexes = [models.Index(fields=["created_at", "id"], name="request_by_time")]
+        indexes = [
+            models.Index(fields=["created_at", "id"], name="request_by_time"),
+            models.Index(
+                Coalesce("decided_at", "created_at"), name="request_by_change"
+            ),
+        ]
         constraints = [
             models.CheckConstraint(
                 name="request_state_known", condition=Q(state__in=RequestState.values)

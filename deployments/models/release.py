@@ -91,7 +91,10 @@ class Release(Row):
 
     class Meta:
         ordering = ["-created_at"]
-        indexes = [models.Index(fields=["created_at", "id"], name="release_by_time")]
+        indexes = [
+            models.Index(fields=["created_at", "id"], name="release_by_time"),
+            models.Index(fields=["state_since"], name="release_by_change"),
+        ]
         constraints = [
             models.CheckConstraint(
                 name="release_state_known", condition=Q(state__in=ReleaseState.values)
