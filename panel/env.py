@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from string import Formatter
 from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
@@ -13,6 +14,7 @@ __all__ = [
     "group_roles",
     "integer",
     "items",
+    "link_template",
     "oidc_provider",
     "secret",
     "text",
@@ -134,6 +136,35 @@ def group_roles(name: str) -> dict[str, tuple[str, str]]:
             )
         found[group.strip()] = (team.strip(), role.strip())
     return found
+
+
+def link_template(name: str, places: frozenset[str]) -> str:
+    """Return an address with places such as ``{from}``, or nothing where none is given.
+
+    Raises:
+        ImproperlyConfigured: no http or https address, or a place that nothing is known for.
+    """
+    value = text(name, default="")
+    if not value:
+        return ""
+    known = ", ".join(f"{{{place}}}" for place in sorted(places))
+    try:
+        parts = urlsplit(value)
+        found = list(Formatter().parse(value))
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name} cannot be read: {error}.") from error
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ImproperlyConfigured(
+            f"{name} is {value!r}, but must begin with http:// or https:// and a host."
+        )
+    if any(bracket in f"{parts.netloc}" for bracket in "{}"):
+        raise ImproperlyConfigured(f"{name} must name its host without a place in it.")
+    for _text, place, form, conversion in found:
+        if place is not None and (place not in places or form or conversion):
+            raise ImproperlyConfigured(
+                f"{name} has a place {{{place}}} that nothing is known for; there are {known}."
+            )
+    return value
 
 
 def oidc_provider(

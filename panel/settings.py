@@ -47,6 +47,12 @@ PANEL_URL = env.text("PANEL_URL", default="")
 NOTICE_MAIL_URL = env.secret("NOTICE_MAIL_URL", default="")
 NOTICE_NETWORKS_ALLOWED = env.items("NOTICE_NETWORKS_ALLOWED", default="")
 
+# Where charts lead on to; off while empty
+
+GRAFANA_LINK = env.link_template(
+    "GRAFANA_LINK", frozenset({"deployment", "cluster", "from", "to"})
+)
+
 # Applications, middleware, templates
 
 INSTALLED_APPS = [

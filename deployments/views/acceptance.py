@@ -30,6 +30,7 @@ from deployments.telemetry.advice import Advice
 from deployments.templatetags.figures import duration
 from deployments.views.acceptance_numbers import file_rows, numbers
 from deployments.views.deployments import find, head, wizard_address
+from deployments.views.grafana import grafana_link
 from deployments.views.people import PanelRequest, person
 
 
@@ -222,6 +223,7 @@ def _choices(page: DeploymentPage, seen: History, *, slides: bool) -> dict[str, 
         "data": f"{files}.json?{urlencode(here)}",
         "file": f"{files}.csv?{urlencode(here)}",
         "zoom": f"{address}?{urlencode({**fixed, 'range': OWN})}",
+        "grafana": grafana_link(page.row, seen.range),
     }
 
 

@@ -20,6 +20,7 @@ from deployments.selectors.deployments import DeploymentPage, deployment_page
 from deployments.selectors.serving import ServingPage, serving_page
 from deployments.templatetags.figures import duration
 from deployments.views.deployments import find, head
+from deployments.views.grafana import grafana_link
 from deployments.views.people import person
 
 TICKS = 4
@@ -50,7 +51,10 @@ def serving(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
         "charts": _charts(seen),
         "ticks": _ticks(seen.range),
         "events": [_place(seen.range, one.at) for one in seen.markers],
-        "choices": _choices(seen, address),
+        "choices": {
+            **_choices(seen, address),
+            "grafana": grafana_link(page.row, seen.range),
+        },
         "problems": [
             (name, _problems().get(code, code), since)
             for name, code, since in seen.problems

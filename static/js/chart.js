@@ -209,6 +209,19 @@
     }
   }
 
+  /** Move the crosshair of all charts by a step, by ten, or to an end; Escape takes it away. */
+  function onKey(figure, event) {
+    if (event.target !== figure || event.ctrlKey || event.metaKey || event.altKey || !plots.length) return;
+    const times = plots[0].data[0];
+    const last = times.length - 1;
+    const here = plots[0].cursor.idx ?? last;
+    const wanted = { ArrowLeft: here - 1, ArrowRight: here + 1, PageUp: here - 10, PageDown: here + 10, Home: 0, End: last, Escape: -1 }[event.key];
+    if (wanted === undefined) return;
+    event.preventDefault();
+    const place = Math.min(last, Math.max(0, wanted));
+    for (const plot of plots) plot.setCursor(event.key === "Escape" ? { left: -10, top: -10 } : { left: plot.valToPos(times[place], "x"), top: 1 });
+  }
+
   function redraw(figure, history) {
     for (const plot of plots.splice(0)) plot.destroy();
     draw(figure, history);
@@ -233,18 +246,23 @@
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => redraw(figure, history));
     new MutationObserver(() => redraw(figure, history)).observe(document.documentElement, { attributeFilter: ["data-theme"] });
 
-    /** Draw what is newer, but not under a pointer that somebody reads or drags with. */
+    figure.tabIndex = 0;
+    figure.addEventListener("keydown", (event) => onKey(figure, event));
+
+    /** Draw what is newer, but not under a pointer or keys that somebody reads or drags with. */
     async function renew() {
       const stamp = stampOf(figure);
-      if (stamp === drawn || figure.matches(":hover")) return;
+      if (stamp === drawn || figure.matches(":hover, :focus")) return;
       drawn = stamp;
-      history = await read(figure);
-      redraw(figure, history);
+      const newer = await read(figure);
+      if (figure.matches(":hover, :focus")) drawn = "";
+      else redraw(figure, history = newer);
     }
     // What could not be read now is asked for again with the next answer.
     const renewed = () => renew().catch(() => { drawn = ""; });
     document.addEventListener("htmx:after:swap", renewed);
     figure.addEventListener("pointerleave", renewed);
+    figure.addEventListener("blur", renewed);
   }
 
   document.addEventListener("DOMContentLoaded", () => {

@@ -1,5 +1,5 @@
 // Point at a drawn chart: all charts show that moment, with the figures of the table beside their names.
-// Drag over it: the stretch becomes the page's own range, so that it stands in the address.
+// With the keyboard: the arrow keys move that moment by a step. Drag over a chart: the stretch becomes the page's own range, so that it stands in the address.
 (() => {
   "use strict";
 
@@ -35,9 +35,9 @@
     });
   }
 
-  /** Mark the moment under the pointer in every chart, and say what the table has of it. */
-  function point(frame, chart, x) {
-    const seconds = at(frame, chart, x);
+  /** Mark a moment in every chart, and say what the table has of it. */
+  function point(frame, seconds) {
+    frame.dataset.here = seconds;
     const [from, to] = [Number(frame.dataset.from), Number(frame.dataset.to)];
     const place = `${100 * (seconds - from) / (to - from)}%`;
     for (const one of frame.querySelectorAll(":scope > svg")) {
@@ -58,16 +58,33 @@
 
   /** As it was before anybody pointed. */
   function leave(frame) {
+    delete frame.dataset.here;
     for (const line of frame.querySelectorAll(".here")) line.remove();
     for (const name of frame.querySelectorAll("[data-top]")) name.textContent = name.dataset.top;
   }
 
+  /** Move the moment by a step, by ten, or to an end of the range. */
+  function onKey(frame, event) {
+    if (event.target !== frame || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Escape") return leave(frame);
+    const step = Number(document.querySelector("tbody[data-step]")?.dataset.step ?? LEAST_S);
+    const [first, last] = [Number(frame.dataset.from) + step / 2, Number(frame.dataset.to) - step / 2];
+    const here = Number(frame.dataset.here ?? last);
+    const wanted = { ArrowLeft: here - step, ArrowRight: here + step, PageUp: here - 10 * step, PageDown: here + 10 * step, Home: first, End: last }[event.key];
+    if (wanted === undefined) return;
+    event.preventDefault();
+    point(frame, Math.min(last, Math.max(first, wanted)));
+  }
+
   document.addEventListener("DOMContentLoaded", () => {
     for (const frame of document.querySelectorAll("[data-zoom][data-from]")) {
+      frame.tabIndex = 0;
+      frame.addEventListener("keydown", (event) => onKey(frame, event));
+      frame.addEventListener("blur", () => leave(frame));
       frame.addEventListener("pointerleave", () => leave(frame));
       for (const chart of frame.querySelectorAll(":scope > svg")) {
         let begun = null;
-        chart.addEventListener("pointermove", (event) => point(frame, chart, event.clientX));
+        chart.addEventListener("pointermove", (event) => point(frame, at(frame, chart, event.clientX)));
         chart.addEventListener("pointerdown", (event) => {
           if (event.button !== 0 || event.pointerType === "touch") return;
           begun = event.clientX;

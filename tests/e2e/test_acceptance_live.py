@@ -30,7 +30,7 @@ def measure(world: World, accepted: int) -> None:
 
 def drawn(page: Page) -> str:
     """What the figures are of, once the charts stand."""
-    expect(page.locator(".plot canvas")).to_have_count(3)
+    expect(page.locator(".plot canvas")).to_have_count(page.locator(".plot").count())
     return str(page.get_attribute("[data-stamp]", "data-stamp"))
 
 
@@ -66,8 +66,27 @@ def test_figures_are_renewed_without_taking_focus_or_what_was_opened(
     with page.expect_response(lambda answer: "v=" in answer.url) as answered:
         page.evaluate(LOOK)
     assert answered.value.status in {200, 204}
+    one_moment_in_all_charts(page)
     drag_over_a_chart(page)
     page.context.close()
+
+
+def one_moment_in_all_charts(page: Page) -> None:
+    """Arrow keys move the crosshair of all charts alike, and its figures are said."""
+    drawn(page)
+    page.focus("[data-chart]")
+    said = page.locator("[data-readout]")
+    page.keyboard.press("End")
+    expect(said).to_contain_text(":")
+    last = said.text_content()
+    page.keyboard.press("ArrowLeft")
+    expect(said).not_to_have_text(str(last))
+    places = "all => all.map(one => one.style.transform)"
+    moved = page.locator(".plot .u-cursor-x").evaluate_all(places)
+    assert len(moved) > 2
+    assert len(set(moved)) == 1
+    page.keyboard.press("Escape")
+    expect(said).to_have_text("")
 
 
 def drag_over_a_chart(page: Page) -> None:

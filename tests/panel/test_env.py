@@ -97,3 +97,37 @@ def test_broker_of_another_kind_is_refused() -> None:
     """Only Redis is tested, so only Redis is accepted."""
     with pytest.raises(ImproperlyConfigured, match="begins with 'amqp'"):
         env.broker_address("amqp://host")
+
+
+PLACES = frozenset({"from", "to", "deployment"})
+
+
+def test_a_link_template_may_hold_what_is_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nothing is nothing; a good one comes back as it is."""
+    assert env.link_template("LINK", PLACES) == ""
+    link = "https://grafana.example/d/a?var-x={deployment}&from={from}&to={to}"
+    monkeypatch.setenv("LINK", link)
+    assert env.link_template("LINK", PLACES) == link
+
+
+@pytest.mark.parametrize(
+    ("link", "why"),
+    [
+        ("javascript:alert({from})", "must begin with http"),
+        ("https:///d/a?from={from}", "must begin with http"),
+        ("https://{deployment}.example/", "must name its host without"),
+        ("https://g.example/?v={version}", "nothing is known for; there are"),
+        ("https://g.example/?v={from.real}", "nothing is known for"),
+        ("https://g.example/?v={from!r}", "nothing is known for"),
+        ("https://g.example/?v={", "cannot be read"),
+    ],
+)
+def test_a_link_template_that_leads_nowhere_is_refused(
+    monkeypatch: pytest.MonkeyPatch, link: str, why: str
+) -> None:
+    """It is found at the start and not under somebody's hands."""
+    monkeypatch.setenv("LINK", link)
+    with pytest.raises(ImproperlyConfigured, match=why):
+        env.link_template("LINK", PLACES)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.utils import timezone
+from pytest_django import Settings
 
 from deployments.models import (
     CounterCursor,
@@ -171,10 +172,12 @@ def test_latencies_are_read_in_milliseconds_up_to_ten_seconds() -> None:
     assert latency(None) == "no data"
 
 
-def test_a_drawn_range_stands_in_the_address_and_in_the_file(
-    own: World, reader: Client, replica: Replica
+def test_a_drawn_range_stands_in_the_address_the_file_and_the_way_to_grafana(
+    own: World, reader: Client, replica: Replica, settings: Settings
 ) -> None:
     served(replica)
+    assert "grafana" not in reader.get(page(own)).text
+    settings.GRAFANA_LINK = "https://grafana.example/d/a?var-x={deployment}&from={from}"
     now_s = int(time.time())
     answer = reader.get(page(own, f"?range=own&from={now_s - 1800}&to={now_s}"))
     seen, choices = answer.context["serving"].range, answer.context["choices"]
@@ -183,6 +186,10 @@ def test_a_drawn_range_stands_in_the_address_and_in_the_file(
     zoom = parsed(answer).select_one("[data-zoom]")
     assert zoom is not None
     assert zoom["data-from"] == str(seen.start_s)
+    grafana = parsed(answer).select("a[href^='https://grafana.example/']")
+    assert [str(link["href"]).partition("?")[2] for link in grafana] == [
+        f"var-x={own.deployment.name}&from={seen.start_s}000"
+    ]
     again = reader.get(choices["here"]).context["serving"].range
     assert again == seen
     file = reader.get(choices["file"])
