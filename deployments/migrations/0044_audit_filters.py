@@ -11,12 +11,10 @@ class Migration(migrations.Migration):
     operations = [
         migrations.AddIndex(
             model_name="auditentry",
-            index=models.Index(fields=["action", "sequence"], name="audit_by_action"),
+            index=models.Index(fields=["action", "at"], name="audit_by_action"),
         ),
         migrations.AddIndex(
             model_name="auditentry",
-            index=models.Index(
-                fields=["object_kind", "sequence"], name="audit_by_kind"
-            ),
+            index=models.Index(fields=["object_kind", "at"], name="audit_by_kind"),
         ),
     ]

@@ -178,8 +178,8 @@ class AuditEntry(models.Model):
             models.Index(fields=["actor", "at"], name="audit_by_actor"),
             models.Index(fields=["object_id"], name="audit_by_object"),
             models.Index(fields=["within_id"], name="audit_by_within"),
-            models.Index(fields=["action", "sequence"], name="audit_by_action"),
-            models.Index(fields=["object_kind", "sequence"], name="audit_by_kind"),
+            models.Index(fields=["action", "at"], name="audit_by_action"),
+            models.Index(fields=["object_kind", "at"], name="audit_by_kind"),
         ]
         constraints = [
             models.CheckConstraint(

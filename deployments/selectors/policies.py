@@ -65,7 +65,7 @@ def _unmet(cluster: Cluster, needed: int) -> Iterator[str]:
     )
     if cluster.requires_other_approver and authors and len(approvers) - 1 < needed:
         yield _(
-            "Plans that %(names)s write may need %(needed)s approvals by other people, and only %(have)s could give one."
+            "Plans by %(names)s may need %(needed)s approvals by other people, and only %(have)s could give one."
         ) % {
             "names": ", ".join(authors),
             "needed": needed,

@@ -128,8 +128,7 @@ class AuditTable(Table):
             sort=("action",),
             wide=True,
         ),
-        # Entries follow one another in time: their number is the order, and unique.
-        Column(key="at", title=_("When"), kind=Kind.MOMENT, sort=("sequence",)),
+        Column(key="at", title=_("When"), kind=Kind.MOMENT, sort=("at", "sequence")),
         Column(key="who", title=_("Who"), kind=Kind.TEXT, sort=("actor_name",)),
         Column(key="kind", title=_("Kind"), kind=Kind.TEXT, sort=("object_kind",)),
         Column(key="object", title=_("Object"), kind=Kind.TEXT, sort=("object_name",)),
