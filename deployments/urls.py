@@ -10,6 +10,7 @@ from deployments.views import (
     approvals,
     audit,
     before_after,
+    benchmark_jobs,
     benchmarks,
     break_glass,
     calculator,
@@ -271,6 +272,16 @@ urlpatterns: list[URLPattern] = [
         "deployments/<uuid:pk>/engine/",
         engine_upgrade.upgrade,
         name="deployment-engine",
+    ),
+    path(
+        "deployments/<uuid:pk>/benchmarks/",
+        benchmark_jobs.benchmarks,
+        name="deployment-benchmarks",
+    ),
+    path(
+        "benchmarks/measuring/<uuid:pk>/cancel/",
+        benchmark_jobs.cancel,
+        name="measuring-cancel",
     ),
     path("deployments/<uuid:pk>/logs/", logs.logs, name="deployment-logs"),
     path(

@@ -29,6 +29,7 @@ app.conf.beat_schedule = {
         ("list_models_asked", 15),
         ("run_preflights", 15),
         ("poll_log_tails", 2),
+        ("carry_benchmarks", 5),
         ("roll_up", 30),
         ("forget_old", 300),
         ("follow_requests", 30),

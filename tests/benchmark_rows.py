@@ -1,13 +1,22 @@
 """Benchmark results for tests."""
 # mypy: allow-untyped-calls
 
-from factory.declarations import LazyAttribute, LazyFunction, Sequence, SubFactory
+from factory.declarations import (
+    LazyAttribute,
+    LazyFunction,
+    SelfAttribute,
+    Sequence,
+    SubFactory,
+)
 from factory.django import DjangoModelFactory
 
 from deployments import models
+from deployments.planning.bench.course import Course
+from deployments.planning.bench.datasets import Dataset
+from deployments.planning.documents import to_document
 from deployments.telemetry.benchmarks.documents import run_document
 from deployments.telemetry.benchmarks.values import BenchmarkRun
-from tests.factories import TeamFactory, UserFactory
+from tests.factories import ReplicaFactory, TeamFactory, UserFactory
 
 
 class BenchmarkResultFactory(DjangoModelFactory[models.BenchmarkResult]):
@@ -33,3 +42,28 @@ class BenchmarkResultFactory(DjangoModelFactory[models.BenchmarkResult]):
     )
     run_count = LazyAttribute(lambda row: len(row.runs))
     created_by = SubFactory(UserFactory)
+
+
+class BenchmarkJobFactory(DjangoModelFactory[models.BenchmarkJob]):
+    """A benchmark with shipped prompts that waits for a worker."""
+
+    class Meta:
+        model = models.BenchmarkJob
+
+    replica = SubFactory(ReplicaFactory)
+    host = SelfAttribute("replica.host")
+    course = LazyFunction(lambda: to_document(Course(dataset=Dataset.CODE)))
+    asked_by = SubFactory(UserFactory)
+    idempotency_key = Sequence(lambda n: f"benchmark-{n}")
+
+
+class BenchmarkSegmentFactory(DjangoModelFactory[models.BenchmarkSegment]):
+    """One run that has not begun."""
+
+    class Meta:
+        model = models.BenchmarkSegment
+
+    job = SubFactory(BenchmarkJobFactory)
+    number = Sequence(lambda n: n + 1)
+    repeat = 1
+    concurrency = 4

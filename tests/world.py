@@ -11,6 +11,7 @@ from deployments.models import (
     ApiToken,
     ApprovalRequest,
     AuditEntry,
+    BenchmarkJob,
     BenchmarkResult,
     Cluster,
     Delegation,
@@ -30,12 +31,13 @@ from deployments.models import (
 )
 from deployments.selectors.tokens import hash_of
 from tests.audit_rows import AuditEntryFactory
-from tests.benchmark_rows import BenchmarkResultFactory
+from tests.benchmark_rows import BenchmarkJobFactory, BenchmarkResultFactory
 from tests.delegation_rows import DelegationFactory
 from tests.factories import (
     AlarmFactory,
     ClusterFactory,
     DeploymentFactory,
+    ReplicaFactory,
     SavedViewFactory,
     TargetModelFactory,
     TeamFactory,
@@ -98,6 +100,11 @@ class World:
         self.benchmark: BenchmarkResult = BenchmarkResultFactory.create(
             team=self.team, name=f"{name}-canary"
         )
+        self.measuring: BenchmarkJob = BenchmarkJobFactory.create(
+            replica=self.release.replicas.first()
+            or ReplicaFactory.create(release=self.release),
+            cause=f"{name}-canary",
+        )
         self.alarm: Alarm = AlarmFactory.create(
             deployment=self.deployment, note=f"{name}-canary"
         )
@@ -133,6 +140,7 @@ class World:
             "table": self.view,
             "plan": self.draft,
             "benchmark": self.benchmark,
+            "measuring": self.measuring,
             "alarm": self.alarm,
             "absence": self.absence,
             "channel": self.delivery.channel,

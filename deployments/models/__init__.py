@@ -11,6 +11,13 @@ from deployments.models.approval import (
 )
 from deployments.models.audit import AuditAction, AuditEntry, AuditHead, AuditKind
 from deployments.models.benchmark import MOST_KEPT_RUNS, BenchmarkResult
+from deployments.models.benchmark_job import (
+    OPEN_BENCHMARKS,
+    BenchmarkJob,
+    BenchmarkSegment,
+    BenchmarkState,
+    SegmentState,
+)
 from deployments.models.break_glass import BreakGlass
 from deployments.models.catalog import Checkpoint, Drafter, TargetModel
 from deployments.models.command import Command, CommandKind, CommandState
@@ -99,6 +106,7 @@ __all__ = [
     "MINUTE_S",
     "MOST_KEPT_RUNS",
     "MOST_TAIL_LINES",
+    "OPEN_BENCHMARKS",
     "AcceptanceSample",
     "AcceptanceStanding",
     "Alarm",
@@ -111,7 +119,10 @@ __all__ = [
     "AuditEntry",
     "AuditHead",
     "AuditKind",
+    "BenchmarkJob",
     "BenchmarkResult",
+    "BenchmarkSegment",
+    "BenchmarkState",
     "Booking",
     "BreakGlass",
     "ChannelKind",
@@ -182,6 +193,7 @@ __all__ = [
     "Rollup",
     "RollupRound",
     "SavedView",
+    "SegmentState",
     "Serving",
     "ServingDay",
     "ServingHour",

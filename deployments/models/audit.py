@@ -74,6 +74,8 @@ class AuditAction(models.TextChoices):
     SECRET_REMOVED = "secret.removed", _("Removed a secret")
     MODEL_KEPT = "model.kept", _("Kept a catalog entry")
     MODEL_REMOVED = "model.removed", _("Removed a catalog entry")
+    BENCHMARK_ASKED = "benchmark.asked", _("Asked for a benchmark")
+    BENCHMARK_CANCELLED = "benchmark.cancelled", _("Cancelled a benchmark")
     BENCHMARK_KEPT = "benchmark.kept", _("Kept a benchmark")
     BENCHMARK_REMOVED = "benchmark.removed", _("Removed a benchmark")
     ALARM_ACKNOWLEDGED = "alarm.acknowledged", _("Acknowledged an alarm")

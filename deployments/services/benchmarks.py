@@ -6,6 +6,7 @@ from django.utils.translation import gettext as _
 from deployments.models import (
     MOST_KEPT_RUNS,
     AuditAction,
+    BenchmarkJob,
     BenchmarkResult,
     Deployment,
     Revision,
@@ -20,15 +21,16 @@ from deployments.telemetry.benchmarks.documents import run_document
 from deployments.telemetry.benchmarks.values import BenchmarkRun
 
 
-def keep_result(
+def keep_result(  # noqa: PLR0913 - each is a part of one result
     user: User,
     team: Team,
     name: str,
     runs: tuple[BenchmarkRun, ...],
     *,
     measured: tuple[Deployment | None, Revision | None] = (None, None),
+    job: BenchmarkJob | None = None,
 ) -> BenchmarkResult:
-    """Keep the runs of one result under a name; ``measured`` is what served them.
+    """Keep the runs of one result under a name; ``measured`` is what served them, ``job`` what made them.
 
     Raises:
         NotAllowedError: the person is no operator of the team.
@@ -55,6 +57,8 @@ def keep_result(
             revision=revision,
             created_by=user,
         )
+        if job is not None:
+            BenchmarkJob.objects.filter(pk=job.pk).update(result=row)
         record(AuditAction.BENCHMARK_KEPT, user, row, after={"runs": len(runs)})
     return row
 

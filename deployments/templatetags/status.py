@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from deployments.models import (
     AlarmEnd,
     AlarmKind,
+    BenchmarkState,
     Decision,
     DeliveryState,
     DriftKind,
@@ -55,6 +56,15 @@ def _named(rows: Mapping[str, tuple[str, Any]]) -> dict[str, Status]:
 
 
 STATUSES: Mapping[str, Mapping[str, Status]] = {
+    "benchmark": _choices(
+        {
+            BenchmarkState.WAITING: NOW,
+            BenchmarkState.RUNNING: NOW,
+            BenchmarkState.DONE: GOOD,
+            BenchmarkState.FAILED: BAD,
+            BenchmarkState.CANCELLED: IDLE,
+        }
+    ),
     "delivery": _choices(
         {
             DeliveryState.WAITING: IDLE,

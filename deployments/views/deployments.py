@@ -113,6 +113,7 @@ def head(
         "logs": _("Logs"),
         "configuration": _("Configuration"),
         "releases": _("Releases"),
+        "benchmarks": _("Benchmarks"),
     }
     return {
         "page": page,

@@ -177,6 +177,8 @@ MANIFEST: Mapping[str, Permission] = {
     "benchmark-file": _data,
     "benchmark": _read,
     "benchmark-remove": _operate,
+    "deployment-benchmarks": Permission(methods=BOTH, role=TeamRole.OPERATOR),
+    "measuring-cancel": _operate,
     "guide": _read,
     "guide-chapter": _read,
     "audit": _read,

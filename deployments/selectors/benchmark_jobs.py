@@ -1,0 +1,97 @@
+"""Benchmarks of a deployment that the panel carries out: how far each is, and what it left."""
+
+from dataclasses import dataclass
+
+from django.db.models import Count, Q, QuerySet
+
+from deployments.models import (
+    OPEN_BENCHMARKS,
+    BenchmarkJob,
+    BenchmarkResult,
+    Deployment,
+    SegmentState,
+    User,
+)
+
+MOST_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobView:
+    """One benchmark as its row shows it; loads are requests at once."""
+
+    row: BenchmarkJob
+    dataset: str
+    loads: tuple[int, ...]
+    repeats: int
+    done: int
+    total: int
+
+    @property
+    def open(self) -> bool:
+        """Whether it goes on."""
+        return self.row.state in OPEN_BENCHMARKS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobsView:
+    """The benchmarks of a deployment, newest first, and the results that the team keeps of it."""
+
+    deployment: Deployment
+    jobs: tuple[JobView, ...]
+    results: tuple[BenchmarkResult, ...]
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the section will change by itself."""
+        return any(one.open for one in self.jobs)
+
+    @property
+    def stamp(self) -> str:
+        """Changes when the section would."""
+        return "-".join(
+            f"{one.row.state[0]}{one.done}{'c' if one.row.cancel_asked_at else ''}"
+            for one in self.jobs
+        )
+
+
+def benchmark_jobs(deployment: Deployment) -> JobsView:
+    """The newest benchmarks and results of a deployment: two queries."""
+    rows = (
+        BenchmarkJob.objects.filter(replica__release__deployment=deployment)
+        .select_related("asked_by", "host", "replica__release")
+        .defer("prompts")
+        .annotate(
+            done=Count("segments", filter=Q(segments__state=SegmentState.DONE)),
+            total=Count("segments"),
+        )
+        .order_by("-created_at")[:MOST_SHOWN]
+    )
+    results = (
+        BenchmarkResult.objects.filter(deployment=deployment)
+        .select_related("team", "deployment", "revision")
+        .defer("runs")
+        .order_by("-created_at")[:MOST_SHOWN]
+    )
+    return JobsView(
+        deployment=deployment,
+        jobs=tuple(
+            JobView(
+                row=row,
+                dataset=str(row.course["dataset"]),
+                loads=tuple(row.course["levels"]),
+                repeats=int(row.course["repeats"]),
+                done=row.done,
+                total=row.total,
+            )
+            for row in rows
+        ),
+        results=tuple(results),
+    )
+
+
+def jobs_for(user: User) -> QuerySet[BenchmarkJob]:
+    """Benchmarks of the person's teams."""
+    return BenchmarkJob.objects.for_user(user).select_related(
+        "replica__release__deployment__cluster__team"
+    )

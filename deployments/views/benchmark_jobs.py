@@ -1,0 +1,88 @@
+"""The benchmarks of one deployment: measured on its host when asked, and what the team keeps of it."""
+
+import uuid
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST
+
+from deployments.forms.benchmark_jobs import CourseForm
+from deployments.forms.releases import new_key
+from deployments.models import Deployment
+from deployments.planning.errors import PlanningError
+from deployments.selectors.benchmark_jobs import benchmark_jobs, jobs_for
+from deployments.selectors.deployments import deployment_page
+from deployments.selectors.texts import say_error
+from deployments.services.bench.asking import ask_for_benchmark, cancel_benchmark
+from deployments.services.errors import ConflictError, UseCaseError
+from deployments.views.answers import refusal_status
+from deployments.views.deployments import find, head
+from deployments.views.people import PanelRequest, person, refuse_without_role
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def benchmarks(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
+    """The tab, of which a page that waits takes the list alone; or ask for a benchmark."""
+    row = find(request, pk)
+    if request.method == "POST":
+        return _ask(request, row)
+    if not request.htmx:
+        return _tab(request, row, CourseForm(initial={"key": new_key()}))
+    view = benchmark_jobs(row)
+    if request.GET.get("v") == view.stamp:
+        return HttpResponse(status=204)
+    may = deployment_page(person(request), row).may_operate
+    context = {"view": view, "may_operate": may}
+    return render(request, "benchmarks/_jobs.html", context)
+
+
+@require_POST
+def cancel(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
+    """End one benchmark."""
+    job = get_object_or_404(jobs_for(person(request)), pk=pk)
+    deployment = job.replica.release.deployment
+    refuse_without_role(request, deployment.cluster.team)
+    try:
+        cancel_benchmark(person(request), job)
+    except ConflictError as error:
+        messages.error(request, say_error(error))
+    else:
+        messages.success(request, _("The benchmark ends within seconds."))
+    return redirect("deployment-benchmarks", pk=deployment.pk)
+
+
+def _ask(request: PanelRequest, row: Deployment) -> HttpResponse:
+    refuse_without_role(request, row.cluster.team)
+    form = CourseForm(request.POST, request.FILES)
+    if not form.is_valid() or form.course is None:
+        return _tab(request, row, form, status=422)
+    try:
+        ask_for_benchmark(
+            person(request),
+            row,
+            form.course,
+            prompts=form.own,
+            key=str(form.cleaned_data["key"]),
+        )
+    except (UseCaseError, PlanningError) as error:
+        form.add_error(None, say_error(error))
+        return _tab(request, row, form, status=refusal_status(error))
+    messages.success(
+        request, _("A worker begins to measure; this page shows how far it is.")
+    )
+    return redirect("deployment-benchmarks", pk=row.pk)
+
+
+def _tab(
+    request: HttpRequest, row: Deployment, form: CourseForm, *, status: int = 200
+) -> HttpResponse:
+    page = deployment_page(person(request), row)
+    context = {
+        **head(page, "benchmarks"),
+        "view": benchmark_jobs(row),
+        "form": form,
+        "may_operate": page.may_operate,
+    }
+    return render(request, "deployments/benchmarks.html", context, status=status)
