@@ -220,6 +220,8 @@ OIDC_NAME = env.text("OIDC_NAME", default="Single sign-on")
 OIDC_GROUPS_CLAIM = env.text("OIDC_GROUPS_CLAIM", default="groups")
 OIDC_GROUP_ROLES = env.group_roles("OIDC_GROUP_ROLES")
 SOCIALACCOUNT_ADAPTER = "panel.single_sign_on.SingleSignOnAdapter"
+# Or whoever finds a session open connects an account of their own and comes back with it.
+SOCIALACCOUNT_REAUTHENTICATION_REQUIRED = True
 # A form that leads to another origin would need a hole in the policy of every page.
 SOCIALACCOUNT_LOGIN_ON_GET = True
 SOCIALACCOUNT_PROVIDERS = env.oidc_provider(

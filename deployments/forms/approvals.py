@@ -39,6 +39,12 @@ class DecisionForm(forms.Form):
         return cleaned
 
 
+class CommentForm(forms.Form):
+    """A question or an answer."""
+
+    text = forms.CharField(max_length=LONGEST_COMMENT)
+
+
 class StartForm(forms.Form):
     """When an approved plan may start, in the zone of the person's pages, and whether by itself."""
 

@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.db.models.functions import Now
+from django.db.models.functions import Lower, Now
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
@@ -217,13 +217,14 @@ def possible_approvers(request: ApprovalRequest) -> QuerySet[User]:
     grants = RoleGrant.objects.filter(
         membership__team=team_of(request), role=TeamRole.APPROVER
     )
-    people = User.objects.filter(is_active=True).order_by("username")
+    people = User.objects.alias(address=Lower("email")).filter(is_active=True)
+    people = people.order_by("username")
     if needs_other_person(request):
         grants = grants.filter(created_at__lte=request.created_at)
         people = people.exclude(pk__in=author_ids(request)).exclude(
             Q(invited_by__in=author_ids(request))
             | Q(pk__in=editors_of(request).values("created_by"))
-            | (~Q(email="") & Q(email__in=_addresses(request)))
+            | (~Q(email="") & Q(address__in=_addresses(request)))
         )
     voted_for = _votes_for(request).values("approver")
     own = people.filter(pk__in=grants.values("membership__user"))
@@ -242,8 +243,9 @@ def possible_approvers(request: ApprovalRequest) -> QuerySet[User]:
 
 
 def _addresses(request: ApprovalRequest) -> QuerySet[User, str]:
+    """E-mail addresses of the authors, in small letters: providers and people write them as they like."""
     authors = User.objects.filter(pk__in=author_ids(request)).exclude(email="")
-    return authors.values_list("email", flat=True)
+    return authors.values_list(Lower("email"), flat=True)
 
 
 def _kinship(user: User, request: ApprovalRequest) -> Obstacle | None:
@@ -252,7 +254,7 @@ def _kinship(user: User, request: ApprovalRequest) -> Obstacle | None:
         return Obstacle.EDITOR
     if user.invited_by_id in author_ids(request):
         return Obstacle.INVITED
-    if user.email and _addresses(request).filter(email=user.email).exists():
+    if user.email and user.email.lower() in set(_addresses(request)):
         return Obstacle.SAME_PERSON
     return None
 

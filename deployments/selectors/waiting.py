@@ -1,7 +1,7 @@
 """What waits for one person: the requests that they may decide."""
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce, Now
+from django.db.models.functions import Coalesce, Lower, Now
 
 from deployments.models import (
     Approval,
@@ -60,11 +60,11 @@ def _decidable_by(person: User | OuterRef, inside: User | OuterRef) -> Q:
     voted = Approval.objects.filter(request=OuterRef("pk"), user=inside)
     voted_for = DelegatedVote.objects.filter(request=OuterRef("pk"), approver=inside)
     authored = Q(submitted_by=person) | Q(plan__revision__created_by=person)
-    kin = User.objects.filter(
+    kin = User.objects.alias(address=Lower("email")).filter(
         Q(invited_by=OuterRef("submitted_by"))
         | Q(invited_by=OuterRef("plan__revision__created_by"))
-        | Q(email=OuterRef("submitted_by__email"), email__gt="")
-        | Q(email=OuterRef("plan__revision__created_by__email"), email__gt=""),
+        | Q(address=Lower(OuterRef("submitted_by__email")), email__gt="")
+        | Q(address=Lower(OuterRef("plan__revision__created_by__email")), email__gt=""),
         pk=inside.pk if isinstance(inside, User) else inside,
     )
     edited = earlier_revisions().filter(
@@ -118,8 +118,10 @@ def _absent(
     for author in ("submitted_by", "plan__revision__created_by"):
         close |= Q(approver=OuterRef(author))
         close |= Q(approver__invited_by=OuterRef(author))
-        close |= Q(approver__email=OuterRef(f"{author}__email"), approver__email__gt="")
-    return absent, absent.filter(~close, ~Exists(edited), Exists(older))
+        theirs = Lower(OuterRef(f"{author}__email"))
+        close |= Q(approver_address=theirs, approver__email__gt="")
+    addressed = absent.alias(approver_address=Lower("approver__email"))
+    return absent, addressed.filter(~close, ~Exists(edited), Exists(older))
 
 
 _counted = (

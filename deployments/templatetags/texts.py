@@ -4,12 +4,19 @@ from django import template
 
 from deployments.selectors.phases import step_name
 from deployments.selectors.texts import listed, role_name, say
+from deployments.telemetry.logs.visible import visible_text
 
 register = template.Library()
 register.filter("listed", listed)
 register.filter("role_name", role_name)
 register.filter("say", say)
 register.filter("step_name", step_name)
+
+
+@register.filter
+def visible(words: str) -> str:
+    """What people wrote, with signs that turn or hide text shown as such, line by line."""
+    return "\n".join(visible_text(line) for line in words.splitlines())
 
 
 @register.simple_tag

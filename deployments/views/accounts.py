@@ -59,7 +59,8 @@ def _change(request: HttpRequest, *, active: bool) -> HttpResponse:
 
 def _page(request: HttpRequest, *, error: str = "", status: int = 200) -> HttpResponse:
     user = person(request)
-    text = request.GET.get("q", "")[:100]
+    # No database takes this sign in a text.
+    text = request.GET.get("q", "").replace("\0", "")[:100]
     page = accounts_page(user, text, request.GET.get("page", "1"))
     context = {
         "administers": administers(user),

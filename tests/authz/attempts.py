@@ -22,7 +22,10 @@ ELSEWHERE: Mapping[int, tuple[str, tuple[str, ...]]] = {
     ),
     2: (
         "the author approves with a second account",
-        ("tests/selectors/test_votes.py::test_obstacles_are_named",),
+        (
+            "tests/selectors/test_votes.py::test_obstacles_are_named",
+            "tests/panel/test_single_sign_on.py::test_who_is_logged_in_connects_it_with_their_password_and_then_comes_in_by_it",
+        ),
     ),
     6: (
         "a token, whoever owns it, votes",

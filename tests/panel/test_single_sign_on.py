@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from allauth.socialaccount.models import SocialAccount
 from django.test import Client, override_settings
 
 from deployments.models import AuditEntry, RoleGrant, Team, TeamRole, User
@@ -17,6 +18,7 @@ from tests.panel.oidc_provider import (
     running_provider,
 )
 from tests.views.pages import text_of
+from tests.views.test_login import PASSWORD
 
 pytestmark = pytest.mark.django_db
 
@@ -65,9 +67,9 @@ def team() -> Team:
     return TeamFactory.create(slug="serving")
 
 
-def come_back(client: Client, state: str = "") -> str:
+def come_back(client: Client, state: str = "", begin: str = BEGIN) -> str:
     """Go to the provider and come back with its code; where it leads."""
-    sent = urlsplit(client.get(BEGIN).headers["Location"])
+    sent = urlsplit(client.get(begin).headers["Location"])
     asked = parse_qs(sent.query)
     assert sent.path == "/authorize"
     assert asked["client_id"] == [CLIENT]
@@ -141,3 +143,27 @@ def test_without_a_provider_there_is_none(db: None) -> None:
     assert Client().get(BEGIN).status_code == 404
     assert Client().get(f"{BEGIN}callback/").status_code == 404
     assert BEGIN not in Client().get("/accounts/login/").content.decode()
+
+
+def test_who_is_logged_in_connects_it_with_their_password_and_then_comes_in_by_it(
+    provider: Provider,
+) -> None:
+    """The provider is a double on this machine that signs for real."""
+    user = UserFactory.create(username="vera")
+    user.set_password(PASSWORD)
+    user.save()
+    client = Client()
+    client.force_login(user)
+    settings_page = client.get("/settings/").content.decode()
+    assert f"{BEGIN}?process=connect" in settings_page
+    # A session alone connects nothing: whoever found it open would come back with it.
+    asked = come_back(client, begin=f"{BEGIN}?process=connect")
+    assert asked == "/accounts/reauthenticate/"
+    assert not SocialAccount.objects.exists()
+    done = client.post(asked, {"password": PASSWORD})
+    assert done.headers["Location"] == "/settings/"
+    assert SocialAccount.objects.get().user == user
+    other = Client()
+    assert come_back(other) == "/"
+    assert other.session["_auth_user_id"] == str(user.pk)
+    assert User.objects.count() == 1

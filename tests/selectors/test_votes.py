@@ -52,7 +52,7 @@ def test_obstacles_are_named(request_row: ApprovalRequest) -> None:
     guest.invited_by = person("alice")
     assert obstacle(guest, request_row) is Obstacle.INVITED
     User.objects.filter(username="alice").update(email="a@example.org")
-    twin.email = "a@example.org"
+    twin.email = "A@Example.org"
     assert obstacle(twin, request_row) is Obstacle.SAME_PERSON
     writer = insider(request_row, "writer")
     deployment = request_row.plan.revision.deployment
@@ -94,7 +94,7 @@ def test_named_people_are_those_without_an_obstacle(
     alice.save()
     close = [insider(request_row, name) for name in ("guest", "twin")]
     User.objects.filter(pk=close[0].pk).update(invited_by=alice)
-    User.objects.filter(pk=close[1].pk).update(email=alice.email)
+    User.objects.filter(pk=close[1].pk).update(email=alice.email.upper())
     deployment = request_row.plan.revision.deployment
     RevisionFactory.create(deployment=deployment, number=1, created_by=writer)
     for strict in (True, False):

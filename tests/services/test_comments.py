@@ -27,7 +27,7 @@ def test_a_question_voids_no_vote_and_is_answered_on_the_page(team1: Team1) -> N
     NoticeChannelFactory.create(team=team1.team, events=[NoticeKind.COMMENTED])
     request = team1.request()
     path = f"/approvals/{request.pk}/"
-    asked = {"text": "Why <b>three</b> tokens?"}
+    asked = {"text": "Why <b>three</b> \u202etokens?"}
     assert browser(team1.bob).post(f"{path}comment/", asked).status_code == 302
     decide(team1.bob, request, Decision.APPROVE, shown_digest=request.digest)
     comment_on(team1.alice, request, "They were measured.")
@@ -36,6 +36,7 @@ def test_a_question_voids_no_vote_and_is_answered_on_the_page(team1: Team1) -> N
     check_approval(approved)
     page = browser(team1.alice).get(path)
     assert "&lt;b&gt;three" in page.content.decode()
+    assert "\u202e" not in page.content.decode()
     assert text_of(page).index("tokens?") < text_of(page).index("They were measured.")
     told = Notice.objects.filter(kind=NoticeKind.COMMENTED)
     assert told.count() == 2
@@ -50,7 +51,7 @@ def test_who_may_write_and_how_much(team1: Team1) -> None:
     assert browser(team1.charlie).post(path, {"text": "x"}).status_code == 404
     with pytest.raises(NotAllowedError):
         comment_on(team1.charlie, request, "x")
-    for words in (" ", "x" * (LONGEST + 1)):
+    for words in (" ", "a\0b", "x" * (LONGEST + 1)):
         assert browser(team1.bob).post(path, {"text": words}).status_code == 409
     assert Client().post(path, {"text": "x"}).status_code == 302
     for _ in range(MOST_COMMENTS):
