@@ -117,6 +117,7 @@ def test_without_drift_nothing_is_said(
     assert not parsed(as_alice.get(path)).select(".calls")
     assert "Nothing waits for you." in words(parsed(as_alice.get("/")), "main")
     assert list(buttons(as_alice, path)) == ["Roll back to r1", "Stop"]
+    assert not parsed(as_alice.get(path)).select(".calls + .fold")
 
 
 def test_a_drifted_deployment_is_restored_with_one_click(
@@ -126,6 +127,8 @@ def test_a_drifted_deployment_is_restored_with_one_click(
     path = f"/deployments/{releases[1].deployment_id}/"
     again = f"/releases/{releases[1].pk}/again/"
     assert buttons(as_alice, path)["Restore"] == again
+    ways = parsed(as_alice.get(path)).select(".calls + .fold dt")
+    assert [way.text for way in ways] == ["Restore", "Plan the change", "Leave it"]
     sent = key_on(as_alice, path, again)
     first, answer = (as_alice.post(again, sent) for _click in range(2))
     assert (first.status_code, answer.status_code) == (302, 302)
