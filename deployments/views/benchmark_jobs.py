@@ -11,14 +11,15 @@ from django.views.decorators.http import require_http_methods, require_POST
 from deployments.forms.benchmark_jobs import CourseForm
 from deployments.forms.releases import new_key
 from deployments.models import Deployment
+from deployments.planning.decision import OFF
 from deployments.planning.errors import PlanningError
 from deployments.selectors.benchmark_jobs import benchmark_jobs, jobs_for
-from deployments.selectors.deployments import deployment_page
+from deployments.selectors.deployments import DeploymentPage, deployment_page
 from deployments.selectors.texts import say_error
 from deployments.services.bench.asking import ask_for_benchmark, cancel_benchmark
 from deployments.services.errors import ConflictError, UseCaseError
 from deployments.views.answers import refusal_status
-from deployments.views.deployments import find, head
+from deployments.views.deployments import find, head, wizard_address
 from deployments.views.people import PanelRequest, person, refuse_without_role
 
 
@@ -84,5 +85,10 @@ def _tab(
         "view": benchmark_jobs(row),
         "form": form,
         "may_operate": page.may_operate,
+        "other_arm": wizard_address(page, 0) if _speculates(page) else "",
     }
     return render(request, "deployments/benchmarks.html", context, status=status)
+
+
+def _speculates(page: DeploymentPage) -> bool:
+    return page.live is not None and page.live.plan.method != OFF

@@ -160,6 +160,7 @@ def test_cancelling_asks_the_worker_and_only_once_matters(
     job = BenchmarkJobFactory.create(replica=replica)
     cancel = reverse("measuring-cancel", args=[job.pk])
     page = operator.post(cancel, follow=True).content.decode()
+    assert "Plan the same without speculation" in page
     job.refresh_from_db()
     assert job.cancel_asked_at is not None
     assert "ends within seconds" in page
