@@ -215,9 +215,7 @@ def _choices(page: DeploymentPage, seen: History, *, slides: bool) -> dict[str, 
         "alone": link(against="", against_from="", against_to=""),
         "kept": fixed.items(),
         "kept_beside": [
-            (key, value)
-            for key, value in kept.items()
-            if not key.startswith("against")
+            (key, value) for key, value in kept.items() if not key.startswith("against")
         ],
         "own": seen.range.key == OWN,
         "data": f"{files}.json?{urlencode(here)}",

@@ -1,4 +1,4 @@
-"""A worker is killed in the midst of a release: it goes on, and every sample is counted once."""
+"""A worker is killed in the midst of a release and of a benchmark: both go on, each sample counts once."""
 
 import re
 from dataclasses import dataclass
@@ -71,6 +71,26 @@ def stop_release(page: Page) -> None:
     )
 
 
+def measure(stage: Stage, page: Page, deployment: str) -> None:
+    """Have the deployment measured, kill the worker meanwhile, and read the result."""
+    page.goto(f"{deployment}benchmarks/")
+    page.get_by_label("Requests at once").fill("2")
+    page.get_by_label("Repeats").fill("1")
+    page.get_by_label("Prompts per run").fill("16")
+    page.get_by_role("button", name="Measure", exact=True).click()
+    jobs = page.locator("#benchmark-jobs")
+    expect(jobs.get_by_text("0 of 1")).to_be_visible()
+    expect(jobs.get_by_text("Running", exact=True)).to_be_visible(
+        timeout=LIVE_WITHIN_MS
+    )
+    stage.panel.kill_worker()
+    jobs.get_by_role("link", name="Show", exact=True).click(timeout=LIVE_WITHIN_MS)
+    expect(page.get_by_role("heading", name="Concurrency 2")).to_be_visible()
+    expect(
+        page.get_by_role("row", name=re.compile("^Mean acceptance length"))
+    ).to_be_visible()
+
+
 def test_a_killed_worker_leaves_no_trace(stage: Stage) -> None:
     docker_host = stage.docker_host
     page = stage.tab(stage.alice)
@@ -93,11 +113,14 @@ def test_a_killed_worker_leaves_no_trace(stage: Stage) -> None:
     )
     (container,) = containers(docker_host, "second")
     wait_for("a window", lambda: printed(docker_host, container).lines > 0)
-    stop_release(page)
-    said = printed(docker_host, container)
+    release = page.url
     page.get_by_role("link", name="second", exact=True).first.click()
     page.wait_for_url("**/deployments/**")
     deployment = page.url.partition("?")[0]
+    measure(stage, page, deployment)
+    page.goto(release)
+    stop_release(page)
+    said = printed(docker_host, container)
     wait_for(
         "every printed window, each once",
         lambda: not_doubled(totals(page, deployment), said),

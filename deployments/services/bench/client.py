@@ -134,10 +134,22 @@ def result_of(engine: Engine, container_id: str, course: Course) -> BenchmarkRun
     if content is None:
         return None
     run = read_benchmark(content)[-1]
-    shipped = f"draftboard {course.dataset.value}"
-    name = shipped if course.dataset.shipped else course.dataset.value
-    told = {"dataset_name": name, "temperature": "0"}
-    return replace(run, conditions=run.conditions | told)
+    return replace(run, conditions=run.conditions | _told(course))
+
+
+def _told(course: Course) -> dict[str, str]:
+    """What the result itself does not say of how it was made, in the words of the client's flags."""
+    told = {"temperature": "0"}
+    if course.dataset is Dataset.RANDOM:
+        return told | {"dataset_name": "random"}
+    if course.dataset is Dataset.SHAREGPT:
+        path = course.sharegpt_path or ""
+        return told | {"dataset_name": "sharegpt", "dataset_path": path}
+    return told | {
+        "dataset_name": "custom",
+        "dataset_path": f"{course.dataset.value}.jsonl",
+        "custom_output_len": "-1",
+    }
 
 
 def last_lines(engine: Engine, container_id: str) -> list[str]:

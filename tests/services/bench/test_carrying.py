@@ -99,6 +99,7 @@ def test_a_live_service_with_a_key_is_measured_and_the_team_keeps_it(
     assert told is not None
     assert told.num_speculative_tokens == 3
     assert told.acceptance_rate
+    assert runs[0].conditions["dataset_path"] == "own.jsonl"
     assert job.result.deployment == world.deployment
     assert clients(world) == []
     acts = set(AuditEntry.objects.values_list("action", flat=True))
