@@ -265,7 +265,11 @@
     figure.addEventListener("blur", renewed);
   }
 
-  document.addEventListener("DOMContentLoaded", () => {
+  /** The page is painted before a chart is read and drawn, which takes longer. */
+  const painted = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+
+  document.addEventListener("DOMContentLoaded", async () => {
+    await painted();
     for (const figure of document.querySelectorAll("[data-chart]")) {
       start(figure).catch(() => {
         const said = document.createElement("p");
