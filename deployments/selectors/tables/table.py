@@ -14,6 +14,7 @@ from django.db.models.expressions import OrderBy
 from deployments.models import Density, SavedView, TableKey, User
 from deployments.selectors.ready_rows import Row, asked_by, count_of, ready_rows
 from deployments.selectors.tables.columns import Column, Filter, Rows, TableRow
+from deployments.selectors.tables.totals import total_of
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
@@ -310,8 +311,12 @@ def _total(user: User, table: Table, state: TableState) -> int:
     def counted() -> Rows:
         return count_of(table.narrowed(table.scope(user), user, state))
 
-    found = _found("total", user, table, state, counted)
-    return int(found[0][0]) if found else 0
+    def count() -> int:
+        found = _found("total", user, table, state, counted)
+        return int(found[0][0]) if found else 0
+
+    filters = tuple(sorted(state.filters.items()))
+    return total_of((table.key, asked_by(user), filters, state.text), count)
 
 
 def _found(
