@@ -278,6 +278,7 @@ urlpatterns: list[URLPattern] = [
         benchmark_jobs.benchmarks,
         name="deployment-benchmarks",
     ),
+    path("benchmarks/prompts.jsonl", benchmark_jobs.prompts, name="benchmark-prompts"),
     path(
         "benchmarks/measuring/<uuid:pk>/cancel/",
         benchmark_jobs.cancel,

@@ -90,6 +90,11 @@ class CourseForm(forms.Form):
         self.course: Course | None = None
         self.own = ""
 
+    @property
+    def shipped(self) -> list[str]:
+        """The datasets that the panel brings, to be read."""
+        return [one.value for one in Dataset if one.shipped]
+
     def clean_levels(self) -> tuple[int, ...]:
         """The loads as numbers.
 

@@ -3,14 +3,19 @@
 import uuid
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import (
+    require_http_methods,
+    require_POST,
+    require_safe,
+)
 
 from deployments.forms.benchmark_jobs import CourseForm
 from deployments.forms.releases import new_key
 from deployments.models import Deployment
+from deployments.planning.bench.datasets import Dataset, jsonl, shipped_prompts
 from deployments.planning.decision import OFF
 from deployments.planning.errors import PlanningError
 from deployments.selectors.benchmark_jobs import benchmark_jobs, jobs_for
@@ -52,6 +57,20 @@ def cancel(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
     else:
         messages.success(request, _("The benchmark ends within seconds."))
     return redirect("deployment-benchmarks", pk=deployment.pk)
+
+
+@require_safe
+def prompts(request: HttpRequest) -> HttpResponse:
+    """The shipped prompts of one kind, or of all, as the client reads them."""
+    asked = request.GET.get("dataset", "")
+    kinds = [one for one in Dataset if one.shipped and asked in {"", one.value}]
+    if not kinds:
+        raise Http404
+    lines = b"".join(jsonl(shipped_prompts(one)) for one in kinds)
+    response = HttpResponse(lines, content_type="application/jsonl; charset=utf-8")
+    name = asked or "prompts"
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}.jsonl"'
+    return response
 
 
 def _ask(request: PanelRequest, row: Deployment) -> HttpResponse:

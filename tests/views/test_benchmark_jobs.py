@@ -17,6 +17,11 @@ from deployments.models import (
     SegmentState,
     TeamRole,
 )
+from deployments.planning.bench.datasets import (
+    Dataset,
+    own_prompts,
+    shipped_prompts,
+)
 from deployments.planning.text import text
 from tests.benchmark_rows import (
     BenchmarkJobFactory,
@@ -111,6 +116,15 @@ def test_own_prompts_and_loads_in_chinese_marks_are_taken(
     job = BenchmarkJob.objects.get()
     assert job.prompts == '{"prompt": "你好"}'
     assert job.course["levels"] == [1, 4, 8]
+
+
+def test_shipped_prompts_can_be_read_and_used_elsewhere(operator: Client) -> None:
+    where = reverse("benchmark-prompts")
+    code = operator.get(f"{where}?dataset=code").content.decode()
+    assert own_prompts(code) == shipped_prompts(Dataset.CODE)
+    everything = operator.get(where).content.decode()
+    assert len(own_prompts(everything)) > len(own_prompts(code))
+    assert operator.get(f"{where}?dataset=own").status_code == 404
 
 
 def test_a_viewer_sees_and_asks_for_nothing(
