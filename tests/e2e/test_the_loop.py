@@ -77,7 +77,7 @@ def measure(stage: Stage, page: Page, deployment: str) -> None:
     page.get_by_label("Requests at once").fill("2")
     page.get_by_label("Repeats").fill("1")
     page.get_by_label("Prompts per run").fill("16")
-    page.get_by_role("button", name="Measure", exact=True).click()
+    page.get_by_role("button", name="Begin to measure").click()
     jobs = page.locator("#benchmark-jobs")
     expect(jobs.get_by_text("0 of 1")).to_be_visible()
     expect(jobs.get_by_text("Running", exact=True)).to_be_visible(
