@@ -65,6 +65,7 @@ SECTION_BY_PREFIX = {
     "check": "check",
     "rule": "check",
     "benchmark": "benchmark-list",
+    "measuring": "deployment-list",
     "calculator": "calculator",
     "catalog": "catalog",
     "fleet": "fleet",
