@@ -17,8 +17,10 @@
   function keepAddress(whole) {
     const address = shown();
     if (!address) return;
-    if (stepOf(address) === stepOf(location.href) || !whole) {
-      history.replaceState(null, "", address);
+    const here = stepOf(location.href);
+    if (stepOf(address) === here || !whole) {
+      // A part that comes late, when the next step stands there already, must not take this step's entry.
+      if (!here || stepOf(address) === here) history.replaceState(null, "", address);
       return;
     }
     history.pushState(null, "", address);
