@@ -278,7 +278,11 @@ urlpatterns: list[URLPattern] = [
         benchmark_jobs.benchmarks,
         name="deployment-benchmarks",
     ),
-    path("benchmarks/prompts.jsonl", benchmark_jobs.prompts, name="benchmark-prompts"),
+    path(
+        "benchmarks/prompts.jsonl",
+        benchmark_jobs.prompts,
+        name="benchmark-prompts-file",
+    ),
     path(
         "benchmarks/measuring/<uuid:pk>/cancel/",
         benchmark_jobs.cancel,

@@ -175,7 +175,7 @@ MANIFEST: Mapping[str, Permission] = {
     "benchmark-compare": _read,
     "benchmark-data": _data,
     "benchmark-file": _data,
-    "benchmark-prompts": _data,
+    "benchmark-prompts-file": _data,
     "benchmark": _read,
     "benchmark-remove": _operate,
     "deployment-benchmarks": Permission(methods=BOTH, role=TeamRole.OPERATOR),

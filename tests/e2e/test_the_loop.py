@@ -118,6 +118,12 @@ def test_a_killed_worker_leaves_no_trace(stage: Stage) -> None:
     page.wait_for_url("**/deployments/**")
     deployment = page.url.partition("?")[0]
     measure(stage, page, deployment)
+    lines = printed(docker_host, container).lines
+    # Until then counters are ahead of the lines by more than any window that was printed.
+    wait_for(
+        "the window of the benchmark",
+        lambda: printed(docker_host, container).lines > lines,
+    )
     page.goto(release)
     stop_release(page)
     said = printed(docker_host, container)

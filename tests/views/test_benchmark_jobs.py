@@ -119,7 +119,7 @@ def test_own_prompts_and_loads_in_chinese_marks_are_taken(
 
 
 def test_shipped_prompts_can_be_read_and_used_elsewhere(operator: Client) -> None:
-    where = reverse("benchmark-prompts")
+    where = reverse("benchmark-prompts-file")
     code = operator.get(f"{where}?dataset=code").content.decode()
     assert own_prompts(code) == shipped_prompts(Dataset.CODE)
     everything = operator.get(where).content.decode()
