@@ -2,7 +2,9 @@
 
 ``DATABASE_URL=postgresql://... python -m benchmarks.pages`` fills the database, measures processor
 time inside one process and wall time at a real server, prints a table, and fails where a limit is
-broken. What is compared is measured in turns, so a busy machine changes the ratios little.
+broken. What is compared is measured in turns, so a busy machine changes the ratios little. Nothing
+that a page says is kept from one request to the next but rows that look as before: totals are counted
+each time.
 ``--only /releases/`` measures one list, ``--deployments`` and ``--hosts`` make fewer rows, and
 ``--costs`` leaves the server out and takes a database that is full already as it is.
 """
@@ -24,6 +26,7 @@ from urllib.parse import urlsplit
 
 import django
 import psycopg
+from django.conf import settings
 from django.db import connections
 from psycopg import sql
 
@@ -74,6 +77,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         few, cookie = _filled(asked.hosts, asked.deployments)
         measured = [] if asked.costs else [_served(few, cookie, paths)]
     person = User.objects.order_by("username")[0]
+    prepares = "prepared" if settings.DATABASE_PREPARES else "planned each time"
+    _say(f"Totals are counted at every request; statements are {prepares}.")
     kept = True
     for result in chain(*measured, list_costs(person, paths, ROUNDS, REPEATS)):
         _say(str(result))

@@ -19,7 +19,7 @@ from deployments.selectors.ready_rows import (
     AmongGiven,
     Given,
     asked_by,
-    count_of,
+    count_up_to,
     ready_models,
     ready_rows,
 )
@@ -166,13 +166,17 @@ def test_nobody_finds_no_instances(alice: User) -> None:
     assert ready_models("none", lambda: Deployment.objects.for_user(alice)) == []
 
 
-def test_counting_needs_no_rows(alice: User) -> None:
-    def number() -> int:
-        return int(ready_rows("count", lambda: count_of(_listed(alice)))[0][0])
+def test_counting_ends_at_the_most(alice: User) -> None:
+    def number(most: int) -> int:
+        rows = ready_rows(
+            ("count", most), lambda: count_up_to(most, _listed(alice), alice)
+        )
+        return int(rows[0][0])
 
-    assert number() == 0
+    assert number(3) == 0
     _made(alice, "a", "b")
-    assert number() == 2
+    assert number(3) == 2
+    assert number(1) == 1
 
 
 def test_who_asks_is_part_of_the_key(alice: User) -> None:

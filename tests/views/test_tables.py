@@ -25,6 +25,7 @@ from deployments.models import (
     TableKey,
     User,
 )
+from deployments.selectors.tables import table as table_room
 from deployments.services.catalog import load_shipped_catalog
 from tests import factories as f
 from tests.views.page_parts import attribute, words
@@ -195,16 +196,25 @@ def test_columns_are_those_that_were_chosen(as_alice: Client, fill: Fill) -> Non
     assert {str(box["value"]) for box in boxes} == {"cluster", "state"}
 
 
-def test_pages_hold_every_row_once(as_alice: Client, fill: Fill) -> None:
+def test_pages_hold_every_row_once(
+    as_alice: Client, fill: Fill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also those beyond what is counted."""
+    monkeypatch.setattr(table_room, "COUNTED_ROWS", 50)
     fill(120)
     found: list[str] = []
+    counts: list[str] = []
     address = "/deployments/?sort=state"
     while address:
         page = parsed(as_alice.get(address))
         found += [words(row, "th a") for row in page.select("#table tbody tr")]
+        counts += [words(page, "#table [role=status]"), words(page, ".pages span.num")]
         later = page.select_one("a[rel=next]")
         address = str(later["href"]) if later else ""
     assert len(found) == len(set(found)) == 120
+    assert [one.partition("of ")[2] for one in counts] == [
+        *("more than 50", "more than 1", "more than 100", "more than 2", "120", "3")
+    ]
     assert names(as_alice, "/deployments/?page=99") == [
         f"chat-{n:03}" for n in range(100, 120)
     ]

@@ -12,14 +12,15 @@ from django.db.models import Case, F
 from django.db.models.expressions import OrderBy
 
 from deployments.models import Density, SavedView, TableKey, User
-from deployments.selectors.ready_rows import Row, asked_by, count_of, ready_rows
+from deployments.selectors.ready_rows import Row, asked_by, count_up_to, ready_rows
 from deployments.selectors.tables.columns import Column, Filter, Rows, TableRow
-from deployments.selectors.tables.totals import total_of
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
 
 PAGE_ROWS = 50
+COUNTED_ROWS = 1_000
+"""A total is exact up to so many rows, and up to the page that is shown; beyond that it is “more than”."""
 FILE_ROWS = 20_000
 """A file holds at most so many rows, and says so when there are more."""
 CHUNK_ROWS = 500
@@ -194,13 +195,17 @@ class KeptView(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TablePage:
-    """One page of a table with everything that its template shows."""
+    """One page of a table with everything that its template shows.
+
+    ``total`` rows were counted; ``more`` says that there are others.
+    """
 
     table: Table
     state: TableState
     columns: tuple[Column, ...]
     rows: tuple[TableRow, ...]
     total: int
+    more: bool = False
     views: tuple[KeptView, ...] = ()
     density: Density = Density.COMFORTABLE
 
@@ -212,7 +217,7 @@ class TablePage:
 
     @property
     def pages(self) -> int:
-        """How many pages there are, at least one."""
+        """How many pages the counted rows fill, at least one."""
         return max(1, math.ceil(self.total / PAGE_ROWS))
 
     @property
@@ -240,7 +245,8 @@ class TablePage:
     def later(self) -> str:
         """The address of the next page; empty on the last."""
         page = self.state.page + 1
-        return self.state.query_with(page=page) if page <= self.pages else ""
+        there = page <= self.pages or self.more
+        return self.state.query_with(page=page) if there else ""
 
     @property
     def file_url_name(self) -> str:
@@ -273,7 +279,9 @@ def table_page(user: User, table: Table, state: TableState) -> TablePage:
 
     A page beyond the last is the last.
     """
-    total = _total(user, table, state)
+    most = max(COUNTED_ROWS, state.page * PAGE_ROWS)
+    found = _counted(user, table, state, most + 1)
+    total = min(found, most)
     state = replace(state, page=min(state.page, max(1, math.ceil(total / PAGE_ROWS))))
     return TablePage(
         table=table,
@@ -281,6 +289,7 @@ def table_page(user: User, table: Table, state: TableState) -> TablePage:
         columns=table.shown(state),
         rows=tuple(page_rows(user, table, state)) if total else (),
         total=total,
+        more=found > most,
         views=_views(user, table),
         density=Density(user.density),
     )
@@ -307,16 +316,14 @@ def _views(user: User, table: Table) -> tuple[KeptView, ...]:
     return tuple(map(KeptView._make, found))
 
 
-def _total(user: User, table: Table, state: TableState) -> int:
+def _counted(user: User, table: Table, state: TableState, most: int) -> int:
+    """How many rows fit, at most so many."""
+
     def counted() -> Rows:
-        return count_of(table.narrowed(table.scope(user), user, state))
+        return count_up_to(most, table.narrowed(table.scope(user), user, state), user)
 
-    def count() -> int:
-        found = _found("total", user, table, state, counted)
-        return int(found[0][0]) if found else 0
-
-    filters = tuple(sorted(state.filters.items()))
-    return total_of((table.key, asked_by(user), filters, state.text), count)
+    found = _found("total", user, table, state, counted)
+    return int(found[0][0]) if found else 0
 
 
 def _found(
