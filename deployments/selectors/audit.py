@@ -39,6 +39,7 @@ PAGES: Mapping[str, tuple[str, Any]] = {
 
 COMMAND_LINE = "command line"
 WORKER = "worker"
+NOBODY = "nobody"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +58,8 @@ class EntryPage:
     row: AuditEntry
     action: str
     kind: str
+    actor: str
+    program: str
     origin: str
     object_url: str
     differences: tuple[Difference, ...]
@@ -74,6 +77,8 @@ def entry_page(user: User, row: AuditEntry) -> EntryPage:
         row=row,
         action=action_name(row.action),
         kind=kind_name(row.object_kind),
+        actor=actor_name(row.actor_name, row.actor_id),
+        program=program_name(row.agent),
         origin=origin_name(row.address, row.agent),
         object_url=_page_of(user, row),
         differences=tuple(
@@ -105,11 +110,23 @@ def kind_name(kind: str) -> str:
     return _label(AuditKind, kind)
 
 
-def origin_name(address: str, agent: str) -> str:
-    """From where somebody acted: an address, or without one the command line or a worker."""
+def actor_name(name: str, actor: int | None) -> str:
+    """Who acted: a person by the name of that day; in words where it was nobody with an account."""
+    if actor is None and name == NOBODY:
+        return gettext("nobody")
+    return program_name(name) if actor is None else name
+
+
+def program_name(agent: str) -> str:
+    """With what somebody acted: the command line or a worker in words, a browser as it calls itself."""
     if agent == COMMAND_LINE:
         return gettext("command line")
-    return gettext("worker") if agent == WORKER else address
+    return gettext("worker") if agent == WORKER else agent
+
+
+def origin_name(address: str, agent: str) -> str:
+    """From where somebody acted: an address, or without one the command line or a worker."""
+    return program_name(agent) if agent in {COMMAND_LINE, WORKER} else address
 
 
 def _label(

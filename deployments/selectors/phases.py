@@ -22,6 +22,7 @@ _PHASE_OF = {
     "QUEUE": ReleaseState.QUEUED,
     **{step: phase for phase, steps in STEPS_OF.items() for step in steps},
 }
+WANTED_ENDS = (ReleaseState.CANCELLED, ReleaseState.STOPPED)
 NOTES_A_PHASE = 3
 _STEP_NAMES: dict[str, Promise] = {
     "QUEUE": _("Wait for devices and ports"),
@@ -48,7 +49,7 @@ _STEP_NAMES: dict[str, Promise] = {
 class Phase:
     """One phase of the timeline.
 
-    ``state`` is ``done``, ``current``, ``failed`` or ``later``; ``elapsed`` and ``deadline`` are
+    ``state`` is ``done``, ``current``, ``failed``, ``ended`` (as somebody wanted) or ``later``; ``elapsed`` and ``deadline`` are
     seconds, ``None`` where they are unknown; ``began_at`` is set while time runs on.
     """
 
@@ -124,7 +125,9 @@ def _tone(release: Release, place: int, reached: int) -> str:
         return "done"
     if place > reached:
         return "later"
-    return "current" if release.state in CHANGING_STATES else "failed"
+    if release.state in CHANGING_STATES:
+        return "current"
+    return "ended" if release.state in WANTED_ENDS else "failed"
 
 
 def _phase(

@@ -15,7 +15,7 @@ from django.db.models.functions import Now
 
 from deployments.models import AuditAction, AuditEntry, AuditHead, User
 from deployments.planning.canonical import LARGEST_EXACT_INTEGER, Json, digest_of
-from deployments.selectors.audit import COMMAND_LINE, WORKER
+from deployments.selectors.audit import COMMAND_LINE, NOBODY, WORKER
 from deployments.selectors.audit_chain import content_of, exported
 from deployments.services.audit_subjects import Subject, subject_of
 
@@ -23,7 +23,6 @@ MIRROR = logging.getLogger("audit")
 """To standard output, where the platform keeps it out of the panel's reach."""
 MIRROR_OF_COMMANDS = logging.getLogger("audit.commands")
 """To standard error: the standard output of a command is its answer."""
-NOBODY = "nobody"
 LONGEST_REASON = 4000
 
 

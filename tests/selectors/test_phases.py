@@ -64,13 +64,20 @@ def test_phase_that_was_just_entered_needs_no_event() -> None:
 
 
 @pytest.mark.parametrize(
-    "state", [ReleaseState.FAILED, ReleaseState.CANCELLED, ReleaseState.BLOCKED]
+    ("state", "mark"),
+    [
+        (ReleaseState.FAILED, "failed"),
+        (ReleaseState.BLOCKED, "failed"),
+        (ReleaseState.CANCELLED, "ended"),
+        (ReleaseState.STOPPED, "ended"),
+    ],
 )
-def test_early_end_is_marked_where_it_happened(state: ReleaseState) -> None:
+def test_early_end_is_marked_where_it_happened(state: ReleaseState, mark: str) -> None:
+    """What somebody wanted is no failure."""
     row = release(state, 60, ended_at=at(60))
     events = [event("VALIDATE", 1), event("START", 20, "Exited with code 1.")]
     found = {phase.key: phase for phase in phases(row, events, at(999))}
-    assert (found["starting"].state, found["starting"].elapsed) == ("failed", 40)
+    assert (found["starting"].state, found["starting"].elapsed) == (mark, 40)
     assert found["starting"].notes == ("Exited with code 1.",)
     assert found["verifying"].state == "later"
 

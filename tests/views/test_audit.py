@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 from django.utils import timezone
+from django.utils.translation import override
 
 from deployments.models import (
     AuditAction,
@@ -19,6 +20,7 @@ from deployments.models import (
     ReleaseState,
     User,
 )
+from deployments.selectors.audit import actor_name
 from deployments.selectors.audit_chain import check_links
 from deployments.services.audit import Origin, acting_from, record
 from tests.audit_rows import AuditEntryFactory
@@ -218,3 +220,16 @@ def test_queries_do_not_grow_with_the_entries(
     entry = AuditEntry.objects.first()
     assert entry is not None
     assert queries_for(client, f"/audit/{entry.pk}/") <= MOST_QUERIES
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("nobody", "无人"), ("command line", "命令行"), ("worker", "工作进程")],
+)
+def test_who_has_no_account_is_said_in_the_readers_language(
+    name: str, said: str
+) -> None:
+    """A person may be called so; the name of a person is not translated."""
+    with override("zh-hans"):
+        assert actor_name(name, None) == said
+        assert actor_name(name, 7) == name

@@ -19,7 +19,13 @@ from deployments.models import (
     TeamRole,
     User,
 )
-from deployments.selectors.audit import action_name, kind_name, origin_name
+from deployments.selectors.audit import (
+    action_name,
+    actor_name,
+    kind_name,
+    origin_name,
+    program_name,
+)
 from deployments.selectors.ready_rows import Row, asked_by, ready_rows
 from deployments.selectors.tables.addresses import address_of
 from deployments.selectors.tables.choices import Choices
@@ -37,6 +43,7 @@ FIELDS = (
     "pk",
     "sequence",
     "at",
+    "actor",
     "actor_name",
     "action",
     "object_kind",
@@ -216,13 +223,13 @@ def _name(row: Mapping[str, Any]) -> Link:
 VALUES: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
     "action": _name,
     "at": lambda row: row["at"],
-    "who": lambda row: row["actor_name"],
+    "who": lambda row: actor_name(row["actor_name"], row["actor"]),
     "kind": lambda row: kind_name(row["object_kind"]),
     "object": lambda row: row["object_name"],
     "reason": lambda row: row["reason"],
     "address": lambda row: origin_name(row["address"], row["agent"]),
     "team": lambda row: row["team_name"],
-    "agent": lambda row: row["agent"],
+    "agent": lambda row: program_name(row["agent"]),
     "number": lambda row: row["sequence"],
 }
 
