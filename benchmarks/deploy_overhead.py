@@ -4,9 +4,10 @@
 engine (needs root and ``docker compose``) and makes the same containers in three ways, in turns: the
 panel, from the claim of a preflighted release whose image is there; ``docker compose up -d`` of the
 panel's own file; and nothing but create and start with as many calls at once. Each ends when the
-engine says that the last container has started. The preflight is measured apart. Seconds depend on the
-machine and on what else it does; the ratios of one run are what is judged. It fails where one is
-broken.
+engine says that the last container has started. The preflight is measured apart, and so is the
+processor time of this process beside the panel and beside the bare calls. Seconds depend on the
+machine and on what else it does; the ratios of one run are what is judged, as the median of the
+rounds. It fails where one is broken, and where a way takes longer than its deadline.
 """
 
 import argparse
@@ -14,34 +15,34 @@ import os
 import statistics
 import subprocess
 import sys
-import tarfile
 import tempfile
 import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
-from io import BytesIO
 from pathlib import Path
 from shutil import which
 from typing import TYPE_CHECKING
 
 import django
-import docker
 
 from benchmarks.pages import Result
+from benchmarks.small_engine import CALL_S, IMAGE, SmallEngine, Started, small_engine
 
 if TYPE_CHECKING:
     from deployments.models import Command
     from deployments.planning.plan import Plan
     from tests.services.rollout.world import World
 
-COUNTS, ROUNDS, CALLS = (1, 20, 100), 3, 12
-LONGEST_S = 600.0
+COUNTS, CALLS = (1, 20, 100), 12
+LEAST_ROUNDS = 3
+ROUNDS = {1: 9, 20: 5, 100: 3}
+FIXED_S, EACH_S = 60.0, 1.5
+"""How long one way may take: a fixed time, and so much more for each container."""
 FIRST_PORT = 21_000
-IMAGE = "draftboard-benchmark:small"
 LIMITS = {(1, "compose"): 1.3, (100, "compose"): 1.0, (100, "raw API"): 1.2}
 
 
@@ -49,7 +50,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.deploy_overhead")
     parser.add_argument("--counts", type=int, nargs="+", default=COUNTS)
-    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument(
+        "--rounds", type=int, help="of each way; else fewer of longer ones"
+    )
     parser.add_argument("--calls", type=int, default=CALLS)
     asked = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as name:
@@ -60,39 +63,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.environ["REDIS_URL"] = "redis://127.0.0.1:1/0"
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", "panel.settings")
         django.setup()
-        with _engine(folder / "engine") as address:
-            measured = Measured(address, folder, asked.calls)
+        from django.core.management import call_command  # noqa: PLC0415
+
+        call_command("migrate", verbosity=0)
+        with small_engine(folder / "engine") as engine:
+            measured = Measured(engine, folder, asked.calls)
             results = [
                 one
                 for count in asked.counts
-                for one in measured.compare(count, asked.rounds)
+                for one in measured.compare(
+                    count, asked.rounds or ROUNDS.get(count, LEAST_ROUNDS)
+                )
             ]
     return 0 if all(one.kept for one in results) else 1
-
-
-@contextmanager
-def _engine(folder: Path) -> Iterator[str]:
-    from django.core.management import call_command  # noqa: PLC0415
-
-    from tests.environment.docker_engine import PrivateEngine  # noqa: PLC0415
-
-    call_command("migrate", verbosity=0)
-    engine = PrivateEngine(folder)
-    try:
-        engine.start()
-        yield engine.url
-    finally:
-        engine.stop()
 
 
 class Measured:
     """One engine on which the ways take turns."""
 
-    def __init__(self, address: str, folder: Path, calls: int) -> None:
-        self._address, self._folder, self._calls = address, folder, calls
-        self._client = docker.DockerClient(base_url=address, timeout=600)
-        self._image = self._import()
+    def __init__(self, engine: SmallEngine, folder: Path, calls: int) -> None:
+        self._engine, self._folder, self._calls = engine, folder, calls
+        self._address, self._image = engine.address, engine.image_id
         self.preflights: list[float] = []
+        self.worked_s = 0.0
 
     def compare(self, count: int, rounds: int) -> list[Result]:
         """Every way so often, in turns; the medians and their ratios, printed as they come."""
@@ -102,15 +95,27 @@ class Measured:
             "raw API": self._by_calls,
         }
         taken: dict[str, list[float]] = {name: [] for name in ways}
+        worked: dict[str, list[float]] = {name: [] for name in ways}
         self.preflights.clear()
         for number in range(rounds):
             order = list(ways)
             for name in order[number % 3 :] + order[: number % 3]:
                 taken[name].append(ways[name](count))
-                self._clean()
+                worked[name].append(self.worked_s)
+                self._engine.clean()
+            told = (f"{name} {times[-1]:.2f}" for name, times in taken.items())
+            sys.stderr.write(f"{count}, round {number + 1}: {', '.join(told)}\n")
         found = [
             Result(name=f"{count} by {name}", value=statistics.median(times), unit="s")
             for name, times in taken.items()
+        ]
+        found += [
+            Result(
+                name=f"{count} by {name}: processor time here",
+                value=statistics.median(worked[name]),
+                unit="s",
+            )
+            for name in ("panel", "raw API")
         ]
         preflight = statistics.median(self.preflights)
         found.append(
@@ -135,7 +140,8 @@ class Measured:
 
         command = self._preflighted(count)
         with self._until_started(count) as started:
-            while not started.is_set():
+            end = time.monotonic() + FIXED_S + EACH_S * count
+            while not started.is_set() and time.monotonic() < end:
                 run_command(command.pk)
                 type(command).objects.filter(pk=command.pk).update(not_before=None)
         return started.seconds
@@ -200,6 +206,7 @@ class Measured:
                 [program, "compose", "-p", file.stem, "-f", str(file), "up", "-d"],
                 check=True,
                 capture_output=True,
+                timeout=FIXED_S + EACH_S * count,
                 env={**os.environ, "DOCKER_HOST": self._address},
             )
         return started.seconds
@@ -217,7 +224,7 @@ class Measured:
         lock = threading.Lock()
 
         def work() -> None:
-            with open_engine(self._address, timeout_s=120) as engine:
+            with open_engine(self._address, timeout_s=CALL_S) as engine:
                 while True:
                     with lock:
                         name, body = next(todo, ("", None))
@@ -242,76 +249,12 @@ class Measured:
         return started.seconds
 
     @contextmanager
-    def _until_started(self, count: int) -> "Iterator[Started]":
-        started = Started(self._address, count)
-        started.begin()
-        try:
+    def _until_started(self, count: int) -> Iterator[Started]:
+        begun = time.process_time()
+        longest_s = FIXED_S + EACH_S * count
+        with self._engine.until_started(count, longest_s) as started:
             yield started
-            started.wait()
-        finally:
-            started.end()
-
-    def _import(self) -> str:
-        program = which("busybox")
-        if program is None:
-            raise SystemExit("busybox is missing: apt-get install busybox-static")
-        content = BytesIO()
-        with tarfile.open(fileobj=content, mode="w") as archive:
-            archive.add(program, "busybox")
-        repository, _colon, tag = IMAGE.partition(":")
-        self._client.api.import_image_from_data(
-            content.getvalue(), repository=repository, tag=tag
-        )
-        return str(self._client.images.get(IMAGE).id)
-
-    def _clean(self) -> None:
-        with ThreadPoolExecutor(8) as pool:
-            for one in self._client.containers.list(all=True):
-                pool.submit(one.remove, force=True)
-        with suppress(docker.errors.APIError):
-            self._client.networks.prune()
-
-
-class Started:
-    """Listens to the engine until so many containers have started; ``seconds`` is the last one's time."""
-
-    def __init__(self, address: str, count: int) -> None:
-        self._client = docker.DockerClient(base_url=address, timeout=600)
-        self._count, self._done = count, threading.Event()
-        self._begun = self.seconds = 0.0
-        self._events = self._client.events(
-            decode=True, filters={"type": "container", "event": "start"}
-        )
-
-    def begin(self) -> None:
-        """Listen, and take the time from now."""
-        threading.Thread(target=self._listen, daemon=True).start()
-        self._begun = time.monotonic()
-
-    def is_set(self) -> bool:
-        """Whether all have started."""
-        return self._done.is_set()
-
-    def wait(self) -> None:
-        """Wait for the last one.
-
-        Raises:
-            RuntimeError: it did not come.
-        """
-        if not self._done.wait(LONGEST_S):
-            raise RuntimeError("not every container has started")
-
-    def end(self) -> None:
-        """Listen no more."""
-        self._events.close()
-        self._client.close()
-
-    def _listen(self) -> None:
-        for number, _event in enumerate(self._events, 1):
-            if number == self._count:
-                self.seconds = time.monotonic() - self._begun
-                self._done.set()
-                return
+        self.worked_s = time.process_time() - begun
 
 
 if __name__ == "__main__":

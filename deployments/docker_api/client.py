@@ -114,8 +114,11 @@ def open_engine(
     host: str = "local",
     access: Access = NO_ACCESS,
     timeout_s: int = CALL_TIMEOUT_S,
+    version: str | None = None,
 ) -> Iterator[Engine]:
     """Connect, agree on the API version, and close afterwards.
+
+    ``version`` is what was agreed on a moment ago with the same engine, which is not asked again.
 
     Raises:
         AddressRefusedError: the address is none that the panel may open.
@@ -123,7 +126,8 @@ def open_engine(
         EngineTimeoutError: something took the call and did not answer.
     """
     with way_to(address, host=host, access=access) as dial:
-        version = agreed_version(host, dial, address=address, timeout_s=timeout_s)
+        if version is None:
+            version = agreed_version(host, dial, address=address, timeout_s=timeout_s)
         os.environ["DOCKER_CONFIG"] = str(NO_CREDENTIALS)
         with translated(host, text("agree on a version")):
             api = APIClient(

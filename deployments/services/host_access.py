@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
+from uuid import UUID
 
 from django.conf import settings
 from django.db.models import Q
@@ -11,6 +12,7 @@ from django.utils import timezone
 
 from deployments.docker_api.client import CALL_TIMEOUT_S, Access, Engine, open_engine
 from deployments.docker_api.dialing import CONNECT_TIMEOUT_S
+from deployments.docker_api.errors import DockerApiError
 from deployments.docker_api.ssh import SshCredentials
 from deployments.docker_api.tls import TlsCredentials, server_certificate_end
 from deployments.docker_api.way_errors import (
@@ -26,6 +28,8 @@ from deployments.services.host_calls import bounded_calls
 from deployments.services.hosts import access_owner
 from deployments.services.secrets import unseal
 
+MOST_OPEN = 32
+"""Engines at once, each perhaps with a program of its own that forwards to it."""
 LOOKED_AT_BEFORE = timedelta(days=31)
 """From when on each look at a host also looks at its certificate; a day before people are warned."""
 
@@ -52,6 +56,61 @@ def open_host(
         ) as engine,
     ):
         yield engine
+
+
+class OpenHosts:
+    """Engines of hosts that stay open while one piece of work in one thread lasts.
+
+    Opening asks for the version, over TLS and SSH after a handshake; a dozen steps need that once. After
+    a failed call an engine is opened anew, and of many hosts only those used last stay open.
+    """
+
+    def __init__(self) -> None:
+        self._open: dict[UUID, tuple[ExitStack, Engine]] = {}
+
+    @contextmanager
+    def engine(self, host: Host) -> Iterator[Engine]:
+        """The engine of a host; never refused, since whoever works has a budget of its own.
+
+        Raises:
+            DockerApiError: the credentials cannot be used, or the engine does not answer.
+        """
+        with bounded_calls(host, insists=True):
+            try:
+                yield self._opened(host)
+            except DockerApiError:
+                self._close(host.pk)
+                raise
+
+    def version(self, host: Host) -> str | None:
+        """The version of the API that an open engine speaks; ``None`` for one that is not open."""
+        known = self._open.get(host.pk)
+        return None if known is None else str(known[1].api.api_version)
+
+    def close(self) -> None:
+        """Close all of them."""
+        for key in list(self._open):
+            self._close(key)
+
+    def _opened(self, host: Host) -> Engine:
+        known = self._open.pop(host.pk, None)
+        if known is None:
+            if len(self._open) >= MOST_OPEN:
+                self._close(next(iter(self._open)))
+            stack = ExitStack()
+            engine = stack.enter_context(
+                open_engine(
+                    host.docker_address, host=host.name, access=access_for(host)
+                )
+            )
+            known = stack, engine
+        self._open[host.pk] = known
+        return known[1]
+
+    def _close(self, key: UUID) -> None:
+        known = self._open.pop(key, None)
+        if known is not None:
+            known[0].close()
 
 
 def prove_same_engine(host: Host) -> None:

@@ -69,6 +69,7 @@ class _Place:
 
     host: Host
     access: Access
+    version: str | None
     todo: SimpleQueue[Task] = field(default_factory=SimpleQueue)
     failures: int = 0
 
@@ -77,16 +78,23 @@ class Pool:
     """What the threads of one step share; each of ``work`` is for one thread.
 
     No call begins unless ``sure`` was said within the last seconds: who owns the command says so.
+    ``versions`` are those that were agreed on with engines already.
     """
 
-    def __init__(self, step: Step, call: Call, tasks: Sequence[Task]) -> None:
+    def __init__(
+        self,
+        step: Step,
+        call: Call,
+        tasks: Sequence[Task],
+        versions: Callable[[Host], str | None] = lambda _host: None,
+    ) -> None:
         self._step, self._call = step, call
         self._results: SimpleQueue[Result] = SimpleQueue()
         self._places: dict[Host, _Place] = {}
         for task in tasks:
             host = task.member.host
             if host not in self._places:
-                self._places[host] = _Place(host, access_for(host))
+                self._places[host] = _Place(host, access_for(host), versions(host))
             self._places[host].todo.put(task)
         self.stop = Event()
         self.sure()
@@ -125,6 +133,7 @@ class Pool:
                     host=place.host.name,
                     access=place.access,
                     timeout_s=CALL_TIMEOUT_S,
+                    version=place.version,
                 ) as engine:
                     self._calls(engine, place)
             except DockerApiError as error:

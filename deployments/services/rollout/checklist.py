@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 
 from django.conf import settings
 from django.db import transaction
@@ -57,10 +58,14 @@ class Checklist:
     def __init__(self, request_id: uuid.UUID, *, trial: bool) -> None:
         self._request_id, self._trial = request_id, trial
         self._new: dict[Key, dict[str, Json]] = {}
-        self._known: dict[Key, dict[str, Json]] = {}
-        row = Preflight.objects.filter(request=request_id).first()
-        if row is not None and not trial:
-            self._known = {_key(one): one for one in row.results}
+
+    @cached_property
+    def _known(self) -> dict[Key, dict[str, Json]]:
+        """What an earlier list found; a trial looks at everything anew."""
+        row = Preflight.objects.filter(request=self._request_id).first()
+        if row is None or self._trial:
+            return {}
+        return {_key(one): one for one in row.results}
 
     @contextmanager
     def checking(
@@ -130,8 +135,8 @@ class Checklist:
     def store(self) -> None:
         """Write what was found: a trial writes the whole list, a release what it repeated."""
         with transaction.atomic():
-            Preflight.objects.get_or_create(request_id=self._request_id)
-            row = Preflight.objects.select_for_update().get(request=self._request_id)
+            rows = Preflight.objects.select_for_update()
+            row, _made = rows.get_or_create(request_id=self._request_id)
             before = {} if self._trial else {_key(one): one for one in row.results}
             Preflight.objects.filter(pk=row.pk).update(
                 results=list({**before, **self._new}.values())

@@ -49,7 +49,7 @@ def create(rollout: Rollout, act: Act, member: Member) -> Done:
             facts = None
         if facts is None:
             facts = _create(rollout, engine, member)
-        if facts is None or not is_ours(facts, member, rollout.plan.digest):
+        if facts is None or not is_ours(facts, member, rollout.digest):
             raise name_taken(member.name)
     with rollout.claim.fenced():
         save_observed(member.row, facts)
@@ -66,7 +66,7 @@ def _create(rollout: Rollout, engine: Engine, member: Member) -> ContainerFacts 
             engine,
             member.planned.container,
             image_id=member.row.image_id,
-            labels=labels_of(member, rollout.plan.digest),
+            labels=labels_of(member, rollout.digest),
             policy=policy_of(member.host),
             secrets=secrets_of(rollout, member.planned.container),
         )
@@ -96,7 +96,7 @@ def _is_leftover(rollout: Rollout, member: Member, facts: ContainerFacts) -> boo
     """A stopped container of an ended release of the same deployment, by our own records."""
     return (
         not facts.running
-        and not is_ours(facts, member, rollout.plan.digest)
+        and not is_ours(facts, member, rollout.digest)
         and Replica.objects.filter(
             container_id=facts.container_id,
             host=member.host,

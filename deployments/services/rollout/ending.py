@@ -33,7 +33,7 @@ def undo(rollout: Rollout, act: Act, member: Member) -> Done | Wait:
         return Done(text("{what} was never created.", what=place(member)))
     grace_s = min(UNDO_GRACE_S, member.planned.container.stop_grace_s)
     stopped = stop_container(
-        rollout, member, act, digest=rollout.plan.digest, grace_s=grace_s
+        rollout, member, act, digest=rollout.digest, grace_s=grace_s
     )
     if isinstance(stopped, Wait):
         return stopped
@@ -99,7 +99,7 @@ def stop(rollout: Rollout, act: Act, member: Member) -> Done | Wait:
         rollout,
         member,
         act,
-        digest=rollout.plan.digest,
+        digest=rollout.digest,
         grace_s=min(UNDO_GRACE_S, grace_s) if order_of(rollout.release) else grace_s,
     )
     if isinstance(stopped, Wait):

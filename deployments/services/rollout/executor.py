@@ -63,6 +63,12 @@ def _run_slice(claimed: Claim) -> None:
     except PlanningError as error:
         _block(claimed, "digest_mismatch", said_by(error))
         return
+    with rollout:
+        _carry_on(rollout)
+
+
+def _carry_on(rollout: Rollout) -> None:
+    claimed = rollout.claim
     if claimed.taken_over:
         _note_takeover(rollout)
     crashes = rollout.journal.crashes()

@@ -63,10 +63,10 @@ class Journal:
         self._claim, self._release = claim, release
         self._command = str(claim.command_id)
         # Only the owner of the claim writes events of its command, so they need one read.
+        events = list(ReleaseEvent.objects.filter(release=release))
+        self._newest = max((event.sequence for event in events), default=0)
         self._known = [
-            event
-            for event in ReleaseEvent.objects.filter(release=release)
-            if event.detail.get("command") == self._command
+            event for event in events if event.detail.get("command") == self._command
         ]
         self._first: dict[tuple[str, str, UUID | None], ReleaseEvent] = {}
         for event in self._known:
@@ -150,9 +150,7 @@ class Journal:
             detail={**(detail or {}), "command": self._command},
             fence=self._claim.fence,
         )
-        append_event(self._release, event)
-        self._known.append(event)
-        self._index(event)
+        self._append([event])
         return event
 
     def write_all(self, kind: EventKind, outcomes: Sequence[Outcome]) -> None:
@@ -171,7 +169,11 @@ class Journal:
             )
             for one in outcomes
         ]
-        append_events(self._release, events)
+        self._append(events)
+
+    def _append(self, events: Sequence[ReleaseEvent]) -> None:
+        append_events(self._release, events, newest=self._newest)
+        self._newest = events[-1].sequence
         for event in events:
             self._known.append(event)
             self._index(event)
@@ -194,17 +196,21 @@ def append_event(release: Release, event: ReleaseEvent) -> None:
     append_events(release, [event])
 
 
-def append_events(release: Release, events: Sequence[ReleaseEvent]) -> None:
+def append_events(
+    release: Release, events: Sequence[ReleaseEvent], *, newest: int | None = None
+) -> None:
     """The same for several at once, which follow one another.
+
+    ``newest`` is the last number that the caller knows of; others may have written since.
 
     Raises:
         IntegrityError: others took every number that was tried.
     """
     for attempt in range(SEQUENCE_TRIES):
-        newest = ReleaseEvent.objects.filter(release=release).aggregate(
-            newest=Max("sequence")
-        )["newest"]
-        for number, event in enumerate(events, (newest or 0) + 1):
+        if newest is None or attempt:
+            rows = ReleaseEvent.objects.filter(release=release)
+            newest = rows.aggregate(newest=Max("sequence"))["newest"] or 0
+        for number, event in enumerate(events, newest + 1):
             event.release, event.sequence = release, number
         try:
             with transaction.atomic():

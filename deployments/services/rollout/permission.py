@@ -1,6 +1,6 @@
 """May this release act now? Asked under the claim, since votes, roles and times change meanwhile."""
 
-from deployments.models import ReleaseState
+from deployments.models import ApprovalRequest, BreakGlass, ReleaseState
 from deployments.planning.errors import PlanningError
 from deployments.planning.text import Text, said_by, text
 from deployments.selectors.break_glass import use_of
@@ -25,8 +25,10 @@ def prove_approval(rollout: Rollout) -> None:
         StepFailedError: one does not; the release ends blocked.
     """
     release = rollout.release
-    release.request.refresh_from_db()
-    use = use_of(release)
+    release.request = ApprovalRequest.objects.select_related(
+        "plan__revision__deployment__cluster__team"
+    ).get(pk=release.request_id)
+    use = _use(rollout)
     try:
         if use is None:
             check_approval(release.request)
@@ -49,7 +51,7 @@ def prove_moment(rollout: Rollout) -> None:
         StepFailedError: a freeze forbids it, or its time has not come or is over.
     """
     release = rollout.release
-    if use_of(release) is not None:
+    if _use(rollout) is not None:
         return
     try:
         check_freeze(release.request, number=release.number)
@@ -69,7 +71,7 @@ def may_begin(rollout: Rollout) -> bool:
         StepFailedError: its time is over.
     """
     release = rollout.release
-    if use_of(release) is not None:
+    if _use(rollout) is not None:
         return True
     try:
         check_freeze(release.request, number=release.number)
@@ -80,6 +82,10 @@ def may_begin(rollout: Rollout) -> bool:
         again = text("Submit the plan again and have it approved.")
         raise _blocked(error.code, error, again) from error
     return True
+
+
+def _use(rollout: Rollout) -> BreakGlass | None:
+    return use_of(rollout.release) if rollout.broke_glass else None
 
 
 def _blocked(

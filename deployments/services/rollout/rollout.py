@@ -1,11 +1,12 @@
 """A plan on its hosts, and one slice of work on it: the claim, the rows, and the way to the engines."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
+from typing import Self
 from uuid import UUID
 
 from django.db.models.functions import Now
@@ -15,6 +16,7 @@ from deployments.docker_api.containers import ContainerFacts
 from deployments.docker_api.policy import ContainerPolicy
 from deployments.models import (
     Booking,
+    BreakGlass,
     Command,
     Host,
     Platform,
@@ -29,7 +31,7 @@ from deployments.planning.platforms.ascend_950 import DRIVER_MOUNTS_950
 from deployments.planning.text import Text, text
 from deployments.selectors.plans import stored_plan
 from deployments.services.device_queue import stop_waiting, wake_waiting
-from deployments.services.host_access import open_host, prove_same_engine
+from deployments.services.host_access import OpenHosts, prove_same_engine
 from deployments.services.rollout.claims import Claim
 from deployments.services.rollout.journal import Journal
 
@@ -96,13 +98,22 @@ def in_order(members: Iterable[Member]) -> tuple[Member, ...]:
 class Layout(ABC):
     """Which replica of a plan runs where, what it replaces, and the way to the engines.
 
-    ``release`` of a trial is not stored.
+    ``release`` of a trial is not stored. Used as a context manager, it closes the ways at the end.
     """
 
     def __init__(
         self, release: Release, plan: Plan, members: tuple[Member, ...]
     ) -> None:
         self.release, self.plan, self.members = release, plan, members
+        self.open = OpenHosts()
+
+    def __enter__(self) -> Self:
+        """Nothing is open yet."""
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        """Close what was opened."""
+        self.open.close()
 
     @abstractmethod
     def keep_alive(self) -> None:
@@ -132,6 +143,11 @@ class Layout(ABC):
             return True
         return not _needs(self.members).isdisjoint(_needs(self.old_members))
 
+    @cached_property
+    def digest(self) -> str:
+        """The digest of the plan, worked out once: it covers all replicas, and each container asks for it."""
+        return self.plan.digest
+
     @property
     def hosts(self) -> tuple[Host, ...]:
         """The hosts of this release, each once."""
@@ -151,7 +167,7 @@ class Layout(ABC):
 
     @contextmanager
     def engine(self, host: Host) -> Iterator[Engine]:
-        """Open a host's engine after saying that the work goes on.
+        """A host's engine, opened at the first use, after saying that the work goes on.
 
         Raises:
             LeaseLostError: another worker owns the command.
@@ -160,7 +176,7 @@ class Layout(ABC):
         """
         self.keep_alive()
         prove_same_engine(host)
-        with open_host(host, insists=True) as engine:
+        with self.open.engine(host) as engine:
             yield engine
 
 
@@ -184,6 +200,11 @@ class Rollout(Layout):
         self.left_alone: set[tuple[str, UUID]] = set()
         plan = stored_plan(release.plan)
         super().__init__(release, plan, members_of(release, plan))
+
+    @cached_property
+    def broke_glass(self) -> bool:
+        """Whether it was started without approval, which is settled when a release is made."""
+        return BreakGlass.objects.filter(release=self.release).exists()
 
     def keep_alive(self) -> None:
         """Prolong the lease.
@@ -272,10 +293,13 @@ def save_created(row: Replica, container_id: str) -> None:
     )
 
 
-def save_started(row: Replica) -> None:
-    """Store that the replica's container was started this moment; when exactly, the next look tells."""
-    row.state = ReplicaState.RUNNING
-    Replica.objects.filter(pk=row.pk).update(state=row.state, observed_at=Now())
+def save_started(rows: Sequence[Replica]) -> None:
+    """Store that the replicas' containers were started just now; when exactly, the next look tells."""
+    for row in rows:
+        row.state = ReplicaState.RUNNING
+    Replica.objects.filter(pk__in=[row.pk for row in rows]).update(
+        state=ReplicaState.RUNNING, observed_at=Now()
+    )
 
 
 def save_observed(row: Replica, facts: ContainerFacts | None) -> None:

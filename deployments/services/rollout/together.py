@@ -82,13 +82,13 @@ def do_together(rollout: Rollout, acts: Sequence[Act]) -> None:
             if task.look:
                 facts = inspect_container(engine, member.name)
                 if facts is not None:
-                    ours = is_ours(facts, member, rollout.plan.digest)
+                    ours = is_ours(facts, member, rollout.digest)
                     return facts if ours else ""
             return create_container(
                 engine,
                 member.planned.container,
                 image_id=member.row.image_id,
-                labels=labels_of(member, rollout.plan.digest),
+                labels=labels_of(member, rollout.digest),
                 policy=policies[member.host.pk],
                 secrets=secrets[member.row.pk],
             )
@@ -180,7 +180,7 @@ def _run(rollout: Rollout, step: Step, members: list[Member], call: Call) -> Non
     for host in {one.host for one in members}:
         prove_same_engine(host)
     rollout.left_alone.update((step, one.row.pk) for one in members)
-    pool = Pool(step, call, tasks)
+    pool = Pool(step, call, tasks, rollout.open.version)
     work = pool.work()
     with ThreadPoolExecutor(min(len(work), CALLS_IN_ALL), "calls") as threads:
         running = [threads.submit(one) for one in work]
@@ -221,13 +221,16 @@ def _keep(rollout: Rollout, step: Step, came: list[Result]) -> None:
         rollout.journal.write_all(
             EventKind.NOTE, [_failed(step, one) for one in passing]
         )
+        started = []
         for member, answer in done:
             if not isinstance(answer, str):
                 save_observed(member.row, answer)
             elif step is Step.CREATE:
                 save_created(member.row, answer)
             else:
-                save_started(member.row)
+                started.append(member.row)
+        if started:
+            save_started(started)
         rollout.journal.write_all(
             EventKind.DONE,
             [

@@ -108,10 +108,10 @@ def run_preflight(preflight_id: uuid.UUID) -> None:
         return
     problem = NOTHING
     try:
-        trial = Trial(row, stored_plan(row.request.plan))
-        found = Checklist(row.request_id, trial=True)
-        _check(trial, found)
-        found.store()
+        with Trial(row, stored_plan(row.request.plan)) as trial:
+            found = Checklist(row.request_id, trial=True)
+            _check(trial, found)
+            found.store()
     except PlanningError as error:
         problem = said_by(error)
         logger.info("preflight failed", extra={"preflight": str(preflight_id)})
