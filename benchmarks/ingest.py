@@ -35,7 +35,7 @@ from deployments.docker_api.containers import (
 from deployments.docker_api.frames import RawLine, since_argument
 from deployments.docker_api.images import import_image
 from deployments.docker_api.increments import StreamCursor, increment_of
-from deployments.docker_api.logs import read_since, read_tail
+from deployments.docker_api.logs import LogRange, read_since, read_tail
 from deployments.docker_api.policy import ContainerPolicy
 from deployments.planning.container import ContainerSpec, ImageReference
 from tests.environment.docker_engine import PrivateEngine
@@ -79,15 +79,11 @@ print(sum(b"SpecDecoding metrics: " in line for line in lines))
 INGEST = """
 import sys
 from deployments.docker_api.client import open_engine
-from deployments.docker_api.logs import read_since, read_tail
-from deployments.services.log_samples import samples_of
-cursors, found, more = {}, 0, True
+from deployments.docker_api.logs import LogRange, read_since
+from deployments.services.log_samples import MARKS, samples_of
 with open_engine("unix://" + sys.argv[1]) as engine:
-    while more:
-        increment = read_since(engine, sys.argv[2], cursors, final=True)
-        found += len(list(samples_of(increment)))
-        cursors, more = increment.cursors, increment.more
-print(found)
+    increments = read_since(engine, sys.argv[2], {}, LogRange(final=True), marks=MARKS)
+    print(sum(len(list(samples_of(increment))) for increment in increments))
 """
 CLIENTS = {"raw socket": RAW, "SDK stream": SDK, "ingest": INGEST}
 
@@ -213,7 +209,7 @@ def _polls(
     for _ in range(POLLS):
         for one, cursor in polls.items():
             begin = time.perf_counter()
-            increment = read_since(engine, one, {"stdout": cursor}, final=True)
+            (increment,) = read_since(engine, one, {"stdout": cursor}, LogRange())
             times[one].append(time.perf_counter() - begin)
             if len(increment.lines) != 1 or increment.lost:
                 raise RuntimeError(f"One new line was expected: {increment}")

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from hashlib import sha256
 from typing import overload
 
@@ -82,8 +82,14 @@ class ManyLines(Sequence[LogLine]):
         return log_line(self._rows.line(self._places[place]))
 
     def holding(self, words: Sequence[str]) -> Iterator[LogLine]:
-        """The lines that hold one of the words, which are ASCII."""
-        some = self._rows.holding(word.encode("ascii") for word in words)
+        """The lines that hold one of the words that they were read for.
+
+        Raises:
+            ValueError: they were read for others.
+        """
+        if self._rows.marks != tuple(word.encode("ascii") for word in words):
+            raise ValueError("These lines were read for other words.")
+        some = self._rows.held
         if len(self) < len(self._rows):
             ours = set(self._places)
             some = [place for place in some if place in ours]
@@ -91,13 +97,20 @@ class ManyLines(Sequence[LogLine]):
 
     def amount(self, stream: str) -> int:
         """How many lines are of the stream."""
-        kinds = self._rows.kinds
-        counts = Counter([kinds[place] for place in self._places])
-        return sum(counts[kind] for kind, name in STREAMS.items() if name == stream)
+        kinds, places = self._rows.kinds, self._places
+        if not isinstance(places, range):
+            kinds = bytearray([kinds[place] for place in places])
+        return sum(
+            kinds.count(kind) for kind, name in STREAMS.items() if name == stream
+        )
 
 
 def lines_holding(lines: Sequence[LogLine], words: Sequence[str]) -> Iterator[LogLine]:
-    """The lines that hold one of the words, which are ASCII, in their order."""
+    """The lines that hold one of the words, in their order.
+
+    Raises:
+        ValueError: they were read for other words.
+    """
     if isinstance(lines, ManyLines):
         return lines.holding(words)
     return (line for line in lines if any(word in line.text for word in words))
@@ -139,77 +152,163 @@ def increment_of(
     *,
     until_ns: int | None = None,
     final: bool = False,
-    more: bool = False,
 ) -> LogIncrement:
     """Cut what was read before off an answer that begins before all cursors in its range.
 
     ``until_ns`` leaves out lines from that time on; ``final`` takes a last line without newline.
     """
-    placed = [
-        line
-        for line in _placed(raw_lines)
-        if (line.raw.whole or final) and (until_ns is None or line.raw.ts_ns < until_ns)
-    ]
-    new = [line for line in placed if _is_new(line, cursors)]
-    old = [line for line in placed if not _is_new(line, cursors)]
-    return LogIncrement(
-        lines=tuple(log_line(line.raw, line.sequence) for line in new),
-        before=tuple(
-            log_line(line.raw, line.sequence) for line in old[-CONTEXT_LINES:]
-        ),
-        cursors={
-            **cursors,
+    return Reading(cursors, until_ns=until_ns, final=final).lines(raw_lines)
+
+
+@dataclass(slots=True)
+class Reading:
+    """One answer that is read in parts, each an increment; ``given`` is where it began.
+
+    What is new is told by those first cursors: a later part needs no proof of its own, since it
+    came with the same answer.
+    """
+
+    given: Mapping[str, StreamCursor]
+    _: KW_ONLY
+    until_ns: int | None = None
+    final: bool = False
+    _cursors: dict[str, StreamCursor] = field(default_factory=dict)
+    _before: tuple[LogLine, ...] = ()
+    _counted: Counter[tuple[str, int]] = field(default_factory=Counter)
+    _proven: bool = False
+
+    def lines(
+        self, raw_lines: Iterable[RawLine], *, more: bool = False
+    ) -> LogIncrement:
+        """The next part, as lines."""
+        placed = [
+            line
+            for line in self._placed(raw_lines)
+            if (line.raw.whole or self.final)
+            and (self.until_ns is None or line.raw.ts_ns < self.until_ns)
+        ]
+        new = [line for line in placed if _is_new(line, self.given)]
+        old = [line for line in placed if not _is_new(line, self.given)]
+        return self._increment(
+            tuple(log_line(line.raw, line.sequence) for line in new),
+            [log_line(line.raw, line.sequence) for line in old[-CONTEXT_LINES:]],
             # Of each stream the last one.
-            **{
-                stream: _cursor(line)
-                for stream, line in {line.raw.stream: line for line in new}.items()
-            },
-        },
-        lost=_lost(placed, new, newest_anchor(cursors)),
-        more=more,
-    )
+            {line.raw.stream: line for line in new},
+            self._lost(placed, [line.raw.ts_ns for line in new], more=more),
+            more=more,
+        )
+
+    def rows(self, rows: LogRows) -> LogIncrement:
+        """The same for many lines; ``takes`` says whether they can be read like this."""
+        stamps, kinds = rows.stamps, rows.kinds
+        bounds = {kind: _bound(self.given.get(name)) for kind, name in STREAMS.items()}
+        places: Sequence[int] = range(len(rows))
+        old: Sequence[int]
+        if self.until_ns is not None:
+            end = stamp_of(self.until_ns)
+            places = [place for place in places if stamps[place] < end]
+        new, old = places, []
+        if any(bounds.values()) and min(stamps, default=b"") < max(bounds.values()):
+            new = [place for place in places if stamps[place] >= bounds[kinds[place]]]
+            old = [place for place in places if stamps[place] < bounds[kinds[place]]]
+        self._count_last(
+            rows.line(place) for place in _last_of_each(kinds, range(len(rows)))
+        )
+        last = [rows.line(place) for place in _last_of_each(kinds, new)]
+        return self._increment(
+            ManyLines(rows, new),
+            [log_line(rows.line(place)) for place in old[-CONTEXT_LINES:]],
+            {line.stream: _Placed(line, 0) for line in last},
+            self._lost_rows(rows, old, new),
+            more=rows.cut,
+        )
+
+    def takes(self, rows: LogRows) -> bool:
+        """Whether no line has the stream and stamp of another, of this part or the end of the one before."""
+        return rows.are_distinct and not any(
+            stamp_of(ts_ns) in rows.stamps for _stream, ts_ns in self._counted
+        )
+
+    def _increment(
+        self,
+        lines: Sequence[LogLine],
+        old: Sequence[LogLine],
+        last: Mapping[str, _Placed],
+        lost: LostLines | None,
+        *,
+        more: bool,
+    ) -> LogIncrement:
+        before = (*self._before, *old)[-CONTEXT_LINES:]
+        self._before = (*before, *lines[-CONTEXT_LINES:])[-CONTEXT_LINES:]
+        self._cursors |= {stream: _cursor(line) for stream, line in last.items()}
+        return LogIncrement(
+            lines=lines,
+            before=before,
+            cursors={**self.given, **self._cursors},
+            lost=lost,
+            more=more,
+        )
+
+    def _placed(self, raw_lines: Iterable[RawLine]) -> Iterator[_Placed]:
+        """Number the lines of one stream and one time stamp, also across parts."""
+        seen, last = self._counted, dict[str, RawLine]()
+        for raw in raw_lines:
+            key = (raw.stream, raw.ts_ns)
+            yield _Placed(raw, seen[key])
+            seen[key] += 1
+            last[raw.stream] = raw
+        self._count_last(last.values())
+
+    def _count_last(self, last: Iterable[RawLine]) -> None:
+        """Remember how many lines have the stamp of the last one of each stream."""
+        found = {line.stream: line.ts_ns for line in last}
+        kept = {stream: ts_ns for stream, ts_ns in self._counted if stream not in found}
+        self._counted = Counter(
+            {key: max(1, self._counted[key]) for key in (kept | found).items()}
+        )
+
+    def _lost_rows(
+        self, rows: LogRows, old: Sequence[int], new: Sequence[int]
+    ) -> LostLines | None:
+        anchor = newest_anchor(self.given)
+        if self._proven or anchor is None:
+            return None
+        stamps, stamp = rows.stamps, stamp_of(anchor.timestamp_ns)
+        seen = [_Placed(rows.line(place), 0) for place in old if stamps[place] == stamp]
+        first = min(new, key=stamps.__getitem__, default=None)
+        began = [] if first is None else [rows.line(first).ts_ns]
+        return self._lost(seen, began, more=rows.cut)
+
+    def _lost(
+        self, placed: Sequence[_Placed], new_ns: Sequence[int], *, more: bool
+    ) -> LostLines | None:
+        """Nothing is missing if the line that was read last is seen again."""
+        anchor = newest_anchor(self.given)
+        if self._proven or anchor is None:
+            return None
+        self._proven = bool(new_ns) or not more
+        if any(
+            line.raw.ts_ns == anchor.timestamp_ns
+            and line.sequence + 1 == anchor.same_timestamp
+            and _hash(line.raw) == anchor.line_hash
+            for line in placed
+        ):
+            self._proven = True
+            return None
+        if not self._proven:
+            return None
+        return LostLines(
+            from_ns=anchor.timestamp_ns,
+            to_ns=max(min(new_ns, default=0), anchor.timestamp_ns),
+        )
 
 
-def increment_of_rows(
-    rows: LogRows,
-    cursors: Mapping[str, StreamCursor],
-    *,
-    until_ns: int | None = None,
-) -> LogIncrement:
-    """The same as ``increment_of`` for a long answer in which no stream has a stamp twice."""
-    stamps, kinds = rows.stamps, rows.kinds
-    bounds = {kind: _bound(cursors.get(name)) for kind, name in STREAMS.items()}
-    places: Sequence[int] = range(len(rows))
-    old: Sequence[int]
-    if until_ns is not None:
-        end = stamp_of(until_ns)
-        places = [place for place in places if stamps[place] < end]
-    new, old = places, []
-    if min(stamps, default=b"") < max(bounds.values()):
-        new = [place for place in places if stamps[place] >= bounds[kinds[place]]]
-        old = [place for place in places if stamps[place] < bounds[kinds[place]]]
-    last = {STREAMS[kinds[place]]: place for place in new}
-    anchor = newest_anchor(cursors)
-    stamp = stamp_of(anchor.timestamp_ns) if anchor else None
-    seen = [_Placed(rows.line(place), 0) for place in old if stamps[place] == stamp]
-    first = min(new, key=stamps.__getitem__, default=None)
-    return LogIncrement(
-        lines=ManyLines(rows, new),
-        before=tuple(log_line(rows.line(place)) for place in old[-CONTEXT_LINES:]),
-        cursors={
-            **cursors,
-            **{
-                stream: _cursor(_Placed(rows.line(place), 0))
-                for stream, place in last.items()
-            },
-        },
-        lost=_lost(
-            seen,
-            [] if first is None else [_Placed(rows.line(first), 0)],
-            anchor,
-        ),
-        more=rows.cut,
-    )
+def _last_of_each(kinds: bytearray, places: Sequence[int]) -> list[int]:
+    """The last place of each kind; of an unbroken range without looking at all of them."""
+    if isinstance(places, range):
+        found = [kinds.rfind(kind, 0, len(places)) for kind in STREAMS]
+        return [place for place in found if place >= 0]
+    return list({kinds[place]: place for place in places}.values())
 
 
 def _bound(cursor: StreamCursor | None) -> bytes:
@@ -218,15 +317,6 @@ def _bound(cursor: StreamCursor | None) -> bytes:
         return b""
     # A stamp of which a line was read is smaller than itself with anything behind it.
     return stamp_of(cursor.timestamp_ns) + (b"+" if cursor.same_timestamp else b"")
-
-
-def _placed(raw_lines: Iterable[RawLine]) -> Iterator[_Placed]:
-    """Number the lines of one stream and one time stamp."""
-    seen: Counter[tuple[str, int]] = Counter()
-    for raw in raw_lines:
-        key = (raw.stream, raw.ts_ns)
-        yield _Placed(raw, seen[key])
-        seen[key] += 1
 
 
 def _is_new(line: _Placed, cursors: Mapping[str, StreamCursor]) -> bool:
@@ -247,18 +337,3 @@ def _cursor(line: _Placed) -> StreamCursor:
 
 def _hash(raw: RawLine) -> str:
     return sha256(raw.stream.encode() + b" " + raw.data).hexdigest()
-
-
-def _lost(
-    placed: list[_Placed], new: list[_Placed], anchor: StreamCursor | None
-) -> LostLines | None:
-    """Nothing is missing if the line that was read last is seen again."""
-    if anchor is None or any(
-        line.raw.ts_ns == anchor.timestamp_ns
-        and line.sequence + 1 == anchor.same_timestamp
-        and _hash(line.raw) == anchor.line_hash
-        for line in placed
-    ):
-        return None
-    first = min((line.raw.ts_ns for line in new), default=anchor.timestamp_ns)
-    return LostLines(from_ns=anchor.timestamp_ns, to_ns=max(first, anchor.timestamp_ns))

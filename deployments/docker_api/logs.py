@@ -5,11 +5,11 @@ engine cuts by ``tail`` first: fewer frames than N therefore mean that ``since``
 that all lines from T on are there; otherwise N grows. The line read last must be seen again.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from io import BufferedReader
 from itertools import islice
-from typing import BinaryIO
 
 from deployments.docker_api.client import Engine
 from deployments.docker_api.frames import (
@@ -23,15 +23,15 @@ from deployments.docker_api.increments import (
     LogIncrement,
     LogLine,
     LostLines,
+    Reading,
     StreamCursor,
     amount_of,
     increment_of,
-    increment_of_rows,
     lines_holding,
     log_line,
     newest_anchor,
 )
-from deployments.docker_api.rows import Again, LogRows, read_rows
+from deployments.docker_api.rows import Again, Arriving, LogRows, RowReader
 from deployments.docker_api.transport import get
 from deployments.planning.text import text
 
@@ -50,8 +50,7 @@ __all__ = [
 ]
 
 READ_TIMEOUT_S = 10
-FIRST_TAIL = 256
-LARGEST_TAIL = 262_144
+_TAILS = (256, 1024, 4096, 16_384, 65_536, 262_144, None)
 MOST_BYTES = 16 * 1024 * 1024
 MANY = 2000
 """From so many lines on they are not made one by one."""
@@ -60,18 +59,31 @@ OVERLAP_NS = 2_000_000_000
 """The two streams are stamped apart and may be stored slightly out of order."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogRange:
+    """A part of a log by the engine's clock, up to ``until_ns`` without it.
+
+    ``final`` takes a last line that has no newline, as a container that has ended leaves it.
+    """
+
+    from_ns: int = 0
+    until_ns: int | None = None
+    final: bool = False
+
+
 def read_since(
     engine: Engine,
     container_id: str,
     cursors: Mapping[str, StreamCursor],
+    part: LogRange,
     *,
-    until_ns: int | None = None,
-    final: bool = False,
-) -> LogIncrement:
-    """Read both streams from their cursors on, at most 16 MB at once.
+    marks: Sequence[str] = (),
+) -> Generator[LogIncrement, None, None]:
+    """Read both streams from their cursors on, in increments of at most 16 MB.
 
-    ``until_ns`` leaves out lines from that time on; ``final`` takes a last line that has no
-    newline, as a container that has ended leaves it.
+    All come from one answer, since the engine reads its files from their start for every question.
+    Store each before the next is asked for, and close the iterator when some are left. ``marks`` are
+    the words, in ASCII, that ``lines_holding`` will be asked for.
 
     Raises:
         DockerApiError: the engine does not answer, answers an error, or has no such container.
@@ -79,15 +91,31 @@ def read_since(
     anchor = newest_anchor(cursors)
     if anchor is None:
         since = max((cursor.timestamp_ns for cursor in cursors.values()), default=0)
-        answer = _read(engine, container_id, since=since, until_ns=until_ns)
     else:
-        since = max(0, anchor.timestamp_ns - OVERLAP_NS)
-        answer = _read_overlap(engine, container_id, cursors, since, until_ns)
-    if len(answer.rows) >= MANY and answer.rows.are_distinct:
-        return increment_of_rows(answer.rows, cursors, until_ns=until_ns)
-    return increment_of(
-        answer.lines, cursors, until_ns=until_ns, final=final, more=answer.cut
+        since = anchor.timestamp_ns - OVERLAP_NS
+    since = max(part.from_ns, since)
+    oldest = min(
+        (
+            cursor.timestamp_ns
+            for cursor in cursors.values()
+            if cursor.line_hash and cursor.timestamp_ns >= since
+        ),
+        default=None,
     )
+    reading = Reading(cursors, until_ns=part.until_ns, final=part.final)
+    for tail in (None,) if oldest is None else _TAILS:
+        with _open(
+            engine, container_id, since=since, until_ns=part.until_ns, tail=tail
+        ) as answer:
+            parts = Answer(answer, marks)
+            found = parts.part()
+            if not found.begins_before(oldest, tail):
+                continue
+            yield found.increment(reading)
+            while found.cut:
+                found = parts.part()
+                yield found.increment(reading)
+            return
 
 
 def read_head(
@@ -111,17 +139,8 @@ def read_tail(
     Raises:
         DockerApiError: the engine does not answer, answers an error, or has no such container.
     """
-    answer = _read(engine, container_id, since=0, tail=lines)
-    return tuple(log_line(line) for line in answer.lines)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogRange:
-    """A part of a log by the engine's clock; ``final`` takes a last line without newline."""
-
-    from_ns: int = 0
-    until_ns: int | None = None
-    final: bool = False
+    with _open(engine, container_id, since=0, tail=lines) as answer:
+        return tuple(log_line(line) for line in Answer(answer).part().lines)
 
 
 def read_newest(
@@ -142,19 +161,20 @@ def read_newest(
     """
     anchor = newest_anchor(cursors)
     behind = anchor.timestamp_ns - OVERLAP_NS if anchor else 0
-    answer = _read(
+    with _open(
         engine,
         container_id,
         since=max(part.from_ns, behind),
         until_ns=part.until_ns,
         tail=lines,
-    )
-    return increment_of(answer.lines, cursors, until_ns=part.until_ns, final=part.final)
+    ) as answer:
+        found = Answer(answer).part().lines
+    return increment_of(found, cursors, until_ns=part.until_ns, final=part.final)
 
 
 @dataclass(slots=True)
-class Answer:
-    """One answer of the engine, in its order; ``cut`` when it was longer than ``MOST_BYTES``.
+class Part:
+    """A part of an answer, in its order; ``cut`` when it is longer than ``MOST_BYTES``.
 
     It is ``rows`` where every frame is a line, as nearly always, or else ``joined`` lines.
     """
@@ -170,70 +190,54 @@ class Answer:
         """The lines, made one by one."""
         return self.joined or [self.rows.line(place) for place in range(len(self.rows))]
 
-    def take(self, answer: BinaryIO) -> None:
-        """Read the answer up to the limit."""
-        rows = read_rows(answer, MOST_BYTES)
-        if isinstance(rows, LogRows):
-            self.rows, self.frames, self.cut = rows, len(rows), rows.cut
-            self.first_ts_ns = rows.line(0).ts_ns if len(rows) else None
-            return
-        self.joined = list(join_lines(self._counted(rows)))
-        if self.cut:
-            self.joined = [line for line in self.joined if line.whole]
+    def begins_before(self, ts_ns: int | None, tail: int | None) -> bool:
+        """Whether no line of that stamp or behind it is cut off by ``tail``.
 
-    def begins_before(self, ts_ns: int) -> bool:
-        """Whether the first piece is older, so that no line of that stamp is cut off."""
+        Either fewer frames came than were asked for, all of them, or the first one is older.
+        """
+        if ts_ns is None or tail is None or (self.frames < tail and not self.cut):
+            return True
         return self.first_ts_ns is not None and self.first_ts_ns < ts_ns
 
-    def _counted(self, answer: Again) -> Iterator[Frame]:
+    def increment(self, reading: Reading) -> LogIncrement:
+        """What is new in it."""
+        if len(self.rows) >= MANY and reading.takes(self.rows):
+            return reading.rows(self.rows)
+        return reading.lines(self.lines, more=self.cut)
+
+
+class Answer:
+    """One answer of the engine, part by part."""
+
+    def __init__(self, answer: Arriving, marks: Sequence[str] = ()) -> None:
+        self._rows = RowReader(answer, tuple(mark.encode("ascii") for mark in marks))
+        self._lines: Iterator[RawLine] | None = None
+        self._now = Part()
+
+    def part(self) -> Part:
+        """The next part; call this again only while the last one was cut."""
+        self._now = Part()
+        if self._lines is None:
+            rows = self._rows.rows(MOST_BYTES)
+            if isinstance(rows, LogRows):
+                first = rows.line(0).ts_ns if len(rows) else None
+                return Part(rows, [], len(rows), first, rows.cut)
+            self._lines = join_lines(self._counted(rows))
         size = 0
-        for frame in read_frames(answer):
-            if self.first_ts_ns is None:
-                self.first_ts_ns = frame.ts_ns
-            self.frames += 1
-            size += len(frame.payload)
-            yield frame
+        for line in self._lines:
+            self._now.joined.append(line)
+            size += len(line.data)
             if size > MOST_BYTES:
-                self.cut = True
-                return
+                self._now.cut = True
+                break
+        return self._now
 
-
-def _read_overlap(
-    engine: Engine,
-    container_id: str,
-    cursors: Mapping[str, StreamCursor],
-    since: int,
-    until_ns: int | None,
-) -> Answer:
-    """Widen ``tail`` until the answer begins before every cursor in its range."""
-    oldest = min(
-        cursor.timestamp_ns
-        for cursor in cursors.values()
-        if cursor.line_hash and cursor.timestamp_ns >= since
-    )
-    tail = FIRST_TAIL
-    while tail <= LARGEST_TAIL:
-        answer = _read(engine, container_id, since=since, until_ns=until_ns, tail=tail)
-        if answer.frames < tail or answer.begins_before(oldest):
-            return answer
-        tail *= 4
-    return _read(engine, container_id, since=since, until_ns=until_ns)
-
-
-def _read(
-    engine: Engine,
-    container_id: str,
-    *,
-    since: int,
-    until_ns: int | None = None,
-    tail: int | None = None,
-) -> Answer:
-    found = Answer()
-    with _open(
-        engine, container_id, since=since, until_ns=until_ns, tail=tail
-    ) as answer:
-        found.take(answer)
-    return found
+    def _counted(self, answer: Again) -> Iterator[Frame]:
+        for frame in read_frames(answer):
+            if self._now.first_ts_ns is None:
+                self._now.first_ts_ns = frame.ts_ns
+            self._now.frames += 1
+            yield frame
 
 
 def _open(
@@ -243,7 +247,7 @@ def _open(
     since: int,
     until_ns: int | None = None,
     tail: int | None = None,
-) -> AbstractContextManager[BinaryIO]:
+) -> AbstractContextManager[BufferedReader]:
     path = (
         f"/v{engine.api.api_version}/containers/{container_id}/logs"
         f"?stdout=1&stderr=1&timestamps=1&tail={'all' if tail is None else tail}"

@@ -5,12 +5,12 @@ The engine's stamps have one length, so their order as bytes is their order in t
 
 import re
 import struct
-from bisect import bisect_left
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from io import BufferedReader, BytesIO
 from itertools import accumulate
-from typing import BinaryIO
 
 from deployments.docker_api.frames import (
     HEADER,
@@ -19,14 +19,20 @@ from deployments.docker_api.frames import (
     timestamp_ns,
 )
 
+Arriving = BufferedReader | BytesIO
 READ_BYTES = 256 * 1024
 STAMP_BYTES = len("2026-11-29T17:24:29.432574484Z")
 LEAST_BYTES = STAMP_BYTES + len(" \n")
 PIECE_BYTES = 16 * 1024
 """A payload of this length may be a piece of a longer line."""
+_STAMP_SIGNS = {
+    place: sign
+    for place, sign in enumerate(b"2026-11-29T17:24:29.432574484Z")
+    if sign not in b"0123456789"
+}
 _Z, _SPACE, _NEWLINE = b"Z \n"
 _FRAME = re.compile(
-    rb"([\x01\x02])\0\0\0(.{4})([0-9T:.-]{%d}Z) ([^\n]*)\n" % (STAMP_BYTES - 1),
+    rb"([\x01\x02])\0\0\0(.{4})(.{%d}Z) ([^\n]*)\n" % (STAMP_BYTES - 1),
     re.DOTALL,
 )
 _AROUND = HEADER.size + LEAST_BYTES
@@ -37,12 +43,15 @@ _AROUND = HEADER.size + LEAST_BYTES
 class LogRows:
     """Lines in the order of the answer: stream and stamp as ``keys``, and what they say.
 
-    ``cut`` when the answer was longer than was asked for.
+    ``cut`` when the answer was longer than was asked for. ``held`` are the places of the lines that
+    hold one of the ``marks``.
     """
 
-    kinds: list[int] = field(default_factory=list)
+    marks: tuple[bytes, ...] = ()
+    kinds: bytearray = field(default_factory=bytearray)
     stamps: list[bytes] = field(default_factory=list)
     words: list[bytes] = field(default_factory=list)
+    held: list[int] = field(default_factory=list)
     cut: bool = False
 
     def __len__(self) -> int:
@@ -62,25 +71,27 @@ class LogRows:
             return True
         return len(set(zip(self.kinds, self.stamps, strict=True))) == len(self)
 
-    def holding(self, searched: Iterable[bytes]) -> list[int]:
-        """The places of lines that hold one of the words, in order."""
-        # The lines hold no newline themselves, so that no word is found across two of them.
-        whole = b"\n".join(self.words)
-        ends = list(accumulate(map(len, self.words), lambda end, more: end + 1 + more))
+    def hold(self, first: int) -> None:
+        """Look for the marks in the lines from this place on."""
+        # The lines hold no newline themselves, so that no mark is found across two of them.
+        words = self.words[first:]
+        whole = b"\n".join(words)
+        ends: list[int] = []
         found = set()
-        for word in searched:
-            place = whole.find(word)
+        for mark in self.marks:
+            place = whole.find(mark)
             while place >= 0:
-                line = bisect_left(ends, place + 1)
-                found.add(line)
-                place = whole.find(word, ends[line])
-        return sorted(found)
+                ends = ends or list(accumulate([len(word) + 1 for word in words]))
+                line = bisect_right(ends, place)
+                found.add(first + line)
+                place = whole.find(mark, ends[line])
+        self.held += sorted(found)
 
 
 class Again:
     """An answer of which a part was read already, to be read from its beginning."""
 
-    def __init__(self, read: Iterable[bytes], answer: BinaryIO) -> None:
+    def __init__(self, read: Iterable[bytes], answer: Arriving) -> None:
         self._read = b"".join(read)
         self._place = 0
         self._answer = answer
@@ -92,50 +103,67 @@ class Again:
         return part if len(part) == size else part + self._answer.read(size - len(part))
 
 
-def read_rows(answer: BinaryIO, most_bytes: int) -> LogRows | Again:
-    """The lines of an answer up to ``most_bytes`` of them, or the answer if a frame is none."""
-    rows, pieces, rest, size = LogRows(), [], b"", 0
-    kinds, stamps, words = rows.kinds, rows.stamps, rows.words
-    unpack, before = HEADER.unpack_from, 0
-    while piece := answer.read(READ_BYTES):
-        pieces.append(piece)
-        block = rest + piece
-        place, last = (
-            _taken_at_once(rows, block, most_bytes - size),
-            len(block) - HEADER.size,
-        )
-        if place:
-            size += place - _AROUND * (len(words) - before)
-            before = len(words)
-        while place <= last:
-            kind, length = unpack(block, place)
-            start = place + HEADER.size
-            end = start + length
-            if end > len(block):
-                break
-            says = start + STAMP_BYTES
-            if (
-                kind not in STREAMS
-                or not LEAST_BYTES <= length < PIECE_BYTES
-                or block[end - 1] != _NEWLINE
-                or block[says] != _SPACE
-                or block[says - 1] != _Z
-            ):
-                return Again(pieces, answer)
-            kinds.append(kind)
-            stamps.append(block[start:says])
-            words.append(block[says + 1 : end - 1])
-            size += length - LEAST_BYTES
-            place = end
+class RowReader:
+    """The lines of an answer, so many at a time."""
+
+    def __init__(self, answer: Arriving, marks: tuple[bytes, ...] = ()) -> None:
+        self._answer = answer
+        self._marks = marks
+        self._rest = b""
+
+    def rows(self, most_bytes: int) -> LogRows | Again:
+        """The next lines up to ``most_bytes`` of them, or all that is left if a frame is no line."""
+        rows, block = LogRows(self._marks), self._rest
+        pieces, size = [block], 0
+        while True:
+            taken = _taken(rows, block, most_bytes - size)
+            if taken is None:
+                return Again(pieces, self._answer)
+            place, more = taken
+            size += more
             if size > most_bytes:
-                rows.cut = True
-                return rows if _are_stamps(stamps) else Again(pieces, answer)
-        before, rest = len(words), block[place:]
-    return rows if _are_stamps(stamps) else Again(pieces, answer)
+                rows.cut, self._rest = True, block[place:]
+                return rows
+            # Piece by piece, so that the engine writes the next one meanwhile.
+            piece = self._answer.read1(READ_BYTES)
+            if not piece:
+                self._rest = b""
+                return rows
+            pieces.append(piece)
+            block = block[place:] + piece
+
+
+def _taken(rows: LogRows, block: bytes, most_bytes: int) -> tuple[int, int] | None:
+    """Take the frames of a block: up to where, and how many bytes of words, or that one is no line."""
+    before = len(rows)
+    place = _taken_at_once(rows, block, most_bytes)
+    size = place - _AROUND * (len(rows) - before)
+    last, unpack = len(block) - HEADER.size, HEADER.unpack_from
+    kinds, stamps, words = rows.kinds, rows.stamps, rows.words
+    while place <= last and size <= most_bytes:
+        kind, length = unpack(block, place)
+        start = place + HEADER.size
+        end = start + length
+        if kind not in STREAMS or not LEAST_BYTES <= length < PIECE_BYTES:
+            return None
+        if end > len(block):
+            break
+        says = start + STAMP_BYTES
+        if block[end - 1] != _NEWLINE or block[says] != _SPACE or block[says - 1] != _Z:
+            return None
+        kinds.append(kind)
+        stamps.append(block[start:says])
+        words.append(block[says + 1 : end - 1])
+        size += length - LEAST_BYTES
+        place = end
+    if not _are_stamps(stamps[before:]):
+        return None
+    rows.hold(before)
+    return place, size
 
 
 def _taken_at_once(rows: LogRows, block: bytes, most_bytes: int) -> int:
-    """Take the frames of a block without looking at each; returns up to where, 0 if that cannot be.
+    """Take the frames of a block without looking at each; up to where, 0 if that cannot be.
 
     A pattern cannot count, so the lengths that the frames say are compared afterwards.
     """
@@ -165,9 +193,16 @@ def stamp_of(ts_ns: int) -> bytes:
 
 
 def _are_stamps(texts: Sequence[bytes]) -> bool:
-    heads = {text[:20] for text in texts}
-    return all(
-        head.endswith(b".")
-        and timestamp_ns(f"{head[:-1].decode('ascii', 'replace')}Z") is not None
-        for head in heads
-    ) and (not texts or b"".join([text[20:-1] for text in texts]).isdigit())
+    """Whether each has the form of a stamp and names a second that there is."""
+    whole = b"".join(texts)
+    forms = [whole[place::STAMP_BYTES] for place in _STAMP_SIGNS]
+    signs = [bytes([sign]) * len(texts) for sign in _STAMP_SIGNS.values()]
+    digits = len(whole.translate(None, b"0123456789"))
+    return (
+        forms == signs
+        and digits == len(_STAMP_SIGNS) * len(texts)
+        and all(
+            timestamp_ns(f"{second.decode('ascii')}Z") is not None
+            for second in {text[:19] for text in texts}
+        )
+    )

@@ -9,6 +9,8 @@ container may start again between two questions: a run begins behind everything 
 import logging
 import uuid
 from collections.abc import Mapping
+from contextlib import closing
+from itertools import islice
 
 from django.db import transaction
 from django.db.models import Max, Q, QuerySet
@@ -20,6 +22,7 @@ from deployments.docker_api.errors import DockerApiError
 from deployments.docker_api.frames import timestamp_ns
 from deployments.docker_api.logs import (
     LogIncrement,
+    LogRange,
     StreamCursor,
     amount_of,
     read_since,
@@ -37,14 +40,16 @@ from deployments.services.fault_points import fault_point
 from deployments.services.file_logs import read_file_log
 from deployments.services.host_access import open_host
 from deployments.services.log_runs import ROTATED, OvertakenError, Run, sample_row
-from deployments.services.log_samples import samples_of
+from deployments.services.log_samples import MARKS, samples_of
 from deployments.services.metrics_reading import scrape
 from deployments.services.run_counts import cursor_of, fill_in, locked
 
 logger = logging.getLogger(__name__)
 
 STREAMS = ("stdout", "stderr")
-MOST_READS = 8
+MOST_ANSWERS = 4
+MOST_INCREMENTS = 32
+"""Of one answer; more than the engine keeps of a log by default."""
 
 
 def hosts_to_read() -> list[uuid.UUID]:
@@ -106,8 +111,8 @@ def read_replica(engine: Engine, replica: Replica, facts: ContainerFacts) -> int
     read = 0
     try:
         for run in _runs(replica, facts):
-            for _turn in range(MOST_READS):
-                stored, more = _read_once(engine, run)
+            for _answer in range(MOST_ANSWERS):
+                stored, more = _read_answer(engine, run)
                 read += stored
                 if not more:
                     break
@@ -160,24 +165,33 @@ def _cursors_of(container_id: str) -> QuerySet[LogCursor]:
     return LogCursor.objects.filter(container_id=container_id)
 
 
-def _read_once(engine: Engine, run: Run) -> tuple[int, bool]:
-    """Read and store one increment; returns new samples and whether there is more."""
+def _read_answer(engine: Engine, run: Run) -> tuple[int, bool]:
+    """Read one answer and store its increments; returns new samples and whether there is more.
+
+    An answer may end early, as when the engine is killed, and looks whole then. So a run has been
+    read to its end when an answer brought nothing new and the engine still lives after it.
+    """
     rows = _open_cursors(run)
     if all(row.finished for row in rows.values()):
         return 0, False
     until_ns = run.until_ns
     if until_ns is not None:
         until_ns = max(until_ns, 1 + max(row.timestamp_ns for row in rows.values()))
-    increment = read_since(
+    increments = read_since(
         engine,
         run.container_id,
         {stream: _value(row) for stream, row in rows.items()},
-        until_ns=until_ns,
-        final=run.ended,
+        LogRange(until_ns=until_ns, final=run.ended),
+        marks=MARKS,
     )
-    if until_ns is None and increment.lines:
-        _require_same_run(engine, run)
-    return _store(run, rows, increment), increment.more
+    stored, more = 0, False
+    with closing(increments):
+        for increment in islice(increments, MOST_INCREMENTS):
+            if increment.lines or run.ended:
+                _require_same_run(engine, run)
+            more = increment.more or (run.ended and bool(increment.lines))
+            stored += _store(run, rows, increment, finished=run.ended and not more)
+    return stored, more
 
 
 def _require_same_run(engine: Engine, run: Run) -> None:
@@ -185,9 +199,12 @@ def _require_same_run(engine: Engine, run: Run) -> None:
 
     Raises:
         OvertakenError: the container started again meanwhile; the next round tells the runs apart.
+        DockerApiError: the engine does not live any more, so that its answer may be cut off.
     """
     facts = inspect_container(engine, run.container_id)
-    if facts is not None and facts.started_at != run.started_at:
+    if facts is None or run.until_ns is not None:
+        return
+    if facts.started_at != run.started_at:
         raise OvertakenError
 
 
@@ -221,7 +238,9 @@ def _value(row: LogCursor) -> StreamCursor:
     )
 
 
-def _store(run: Run, rows: Mapping[str, LogCursor], increment: LogIncrement) -> int:
+def _store(
+    run: Run, rows: Mapping[str, LogCursor], increment: LogIncrement, *, finished: bool
+) -> int:
     """Samples, gap and cursors together, or nothing.
 
     Raises:
@@ -232,44 +251,52 @@ def _store(run: Run, rows: Mapping[str, LogCursor], increment: LogIncrement) -> 
     with transaction.atomic():
         # First, since it is what decides between two readers of the same lines.
         for stream, row in rows.items():
-            _advance(run, row, stream, increment)
-        lost = increment.lost is not None
-        fills = fill_in(locked(counts), found, lost=lost) if found or lost else []
+            _advance(row, stream, increment, finished=finished)
+        # Whatever is missing is missing before a line, or before the end of the run.
+        lost = increment.lost if increment.lines or finished else None
+        gap = lost is not None
+        fills = fill_in(locked(counts), found, lost=gap) if found or gap else []
         samples = [sample_row(run, sample, fill) for sample, fill in fills]
         AcceptanceSample.objects.bulk_create(
             samples, batch_size=500, ignore_conflicts=True
         )
-        if increment.lost is not None:
+        if lost is not None:
             LogGap.objects.get_or_create(
                 container_id=run.container_id,
-                from_ns=increment.lost.from_ns,
-                to_ns=increment.lost.to_ns,
+                from_ns=lost.from_ns,
+                to_ns=lost.to_ns,
                 defaults={"replica": run.replica, "reason": ROTATED},
             )
         fault_point("after:SAMPLES")
     return len(samples)
 
 
-def _advance(run: Run, row: LogCursor, stream: str, increment: LogIncrement) -> None:
+def _advance(
+    row: LogCursor, stream: str, increment: LogIncrement, *, finished: bool
+) -> None:
     """Move a cursor on, only if it is still where it was.
 
     Raises:
         OvertakenError: it is not.
     """
     cursor = increment.cursors[stream]
-    read = amount_of(increment.lines, stream)
-    moved = LogCursor.objects.filter(
+    same = LogCursor.objects.filter(
         pk=row.pk,
         timestamp_ns=row.timestamp_ns,
         same_timestamp=row.same_timestamp,
         finished=False,
-    ).update(
-        timestamp_ns=cursor.timestamp_ns,
-        same_timestamp=cursor.same_timestamp,
-        line_hash=cursor.line_hash,
-        lines_read=row.lines_read + read,
+    )
+    row.timestamp_ns = cursor.timestamp_ns
+    row.same_timestamp = cursor.same_timestamp
+    row.line_hash = cursor.line_hash
+    row.lines_read += amount_of(increment.lines, stream)
+    moved = same.update(
+        timestamp_ns=row.timestamp_ns,
+        same_timestamp=row.same_timestamp,
+        line_hash=row.line_hash,
+        lines_read=row.lines_read,
         read_at=Now(),
-        finished=run.ended and not increment.more,
+        finished=finished,
     )
     if moved != 1:
         raise OvertakenError

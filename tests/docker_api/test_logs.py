@@ -2,16 +2,19 @@
 
 import re
 import time
+from collections.abc import Mapping
 
 import pytest
 
+from deployments.docker_api import logs
 from deployments.docker_api.client import Engine
-from deployments.docker_api.containers import start_container
+from deployments.docker_api.containers import signal_container, start_container
 from deployments.docker_api.errors import NotFoundError
 from deployments.docker_api.frames import since_argument
 from deployments.docker_api.logs import (
     LogIncrement,
     LogLine,
+    LogRange,
     StreamCursor,
     read_head,
     read_since,
@@ -25,12 +28,27 @@ pytestmark = pytest.mark.docker
 COUNT = "i=0; while [ $i -lt {n} ]; do echo line $i; i=$((i+1)); done"
 
 
+END = LogRange(final=True)
+NOW = LogRange()
+
+
+def only(
+    engine: Engine,
+    container_id: str,
+    cursors: Mapping[str, StreamCursor],
+    part: LogRange = NOW,
+) -> LogIncrement:
+    """The increment of an answer that has one."""
+    (increment,) = read_since(engine, container_id, cursors, part)
+    return increment
+
+
 def texts(increment: LogIncrement) -> list[str]:
     return [line.text for line in increment.lines]
 
 
 def read_all(engine: Engine, container_id: str) -> list[LogLine]:
-    return list(read_since(engine, container_id, {}, final=True).lines)
+    return list(only(engine, container_id, {}, END).lines)
 
 
 def test_since_with_nine_digits_is_inclusive(engine: Engine, run: Run) -> None:
@@ -53,7 +71,7 @@ def test_increments_hold_every_line_once(engine: Engine, run: Run) -> None:
     seen: list[LogLine] = []
     end = time.monotonic() + 30
     while time.monotonic() < end:
-        increment = read_since(engine, container_id, cursors)
+        increment = only(engine, container_id, cursors)
         assert increment.lost is None
         seen += increment.lines
         cursors = dict(increment.cursors)
@@ -68,8 +86,8 @@ def test_increments_hold_every_line_once(engine: Engine, run: Run) -> None:
 def test_nothing_new_gives_nothing(engine: Engine, run: Run) -> None:
     container_id = run("echo a; echo b 1>&2; sleep 60")
     time.sleep(0.5)
-    first = read_since(engine, container_id, {})
-    again = read_since(engine, container_id, first.cursors)
+    first = only(engine, container_id, {})
+    again = only(engine, container_id, first.cursors)
     assert sorted(texts(first)) == ["a", "b"]
     assert (texts(again), again.lost) == ([], None)
     assert again.cursors == first.cursors
@@ -82,9 +100,9 @@ def test_a_quiet_stream_beside_a_chatty_one_loses_nothing(
     chatter = COUNT.format(n=3000)
     container_id = run(f"echo one 1>&2; {chatter}; sleep 3; {chatter}; echo two 1>&2")
     time.sleep(2)
-    first = read_since(engine, container_id, {})
+    first = only(engine, container_id, {})
     wait_stopped(engine, container_id)
-    second = read_since(engine, container_id, first.cursors, final=True)
+    second = only(engine, container_id, first.cursors, END)
     err = [
         line.text for line in (*first.lines, *second.lines) if line.stream == "stderr"
     ]
@@ -119,9 +137,9 @@ def test_a_line_without_an_end_comes_when_the_container_has_ended(
 ) -> None:
     container_id = run("echo whole; printf part; sleep 1.5")
     time.sleep(0.7)
-    first = read_since(engine, container_id, {})
+    first = only(engine, container_id, {})
     wait_stopped(engine, container_id)
-    last = read_since(engine, container_id, first.cursors, final=True)
+    last = only(engine, container_id, first.cursors, END)
     assert texts(first) == ["whole"]
     assert texts(last) == ["part"]
 
@@ -141,10 +159,10 @@ def test_rotated_lines_are_declared_lost_and_the_rest_is_read_once(
     tiny = LogOptions(max_size="20k", max_file=2)
     container_id = run(f"echo first; sleep 1; {COUNT.format(n=5000)}", logging=tiny)
     time.sleep(0.5)
-    first = read_since(engine, container_id, {})
+    first = only(engine, container_id, {})
     assert texts(first) == ["first"]
     wait_stopped(engine, container_id)
-    second = read_since(engine, container_id, first.cursors, final=True)
+    second = only(engine, container_id, first.cursors, END)
     numbers = [int(text.split()[1]) for text in texts(second)]
     assert second.lost is not None
     assert second.lost.from_ns == first.lines[0].ts_ns
@@ -158,15 +176,43 @@ def test_a_restarted_container_is_cut_between_its_runs(
 ) -> None:
     container_id = run("echo run; sleep 0.3")
     wait_stopped(engine, container_id)
-    first = read_since(engine, container_id, {}, final=True)
+    first = only(engine, container_id, {}, END)
     start_container(engine, container_id)
     wait_stopped(engine, container_id)
     boundary = first.lines[0].ts_ns + 1
-    old = read_since(engine, container_id, first.cursors, until_ns=boundary, final=True)
+    old = only(
+        engine, container_id, first.cursors, LogRange(until_ns=boundary, final=True)
+    )
     begin = {name: StreamCursor(timestamp_ns=boundary) for name in ("stdout", "stderr")}
-    new = read_since(engine, container_id, begin, final=True)
+    new = only(engine, container_id, begin, END)
     assert texts(old) == []
     assert texts(new) == ["run"]
+
+
+def test_a_long_answer_goes_on_while_its_files_are_rotated_away(
+    engine: Engine, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One question, many increments; what the engine held at the question is in its answer."""
+    monkeypatch.setattr(logs, "MOST_BYTES", 20_000)
+    kept = LogOptions(max_size="400k", max_file=2)
+    wait = "trap 'go=1' USR1; {said}; while [ -z \"$go\" ]; do sleep 0.1; done; {noise}"
+    container_id = run(
+        wait.format(said=COUNT.format(n=8000), noise=COUNT.format(n=20_000)),
+        logging=kept,
+    )
+    while [line.text for line in read_tail(engine, container_id, lines=1)] != [
+        "line 7999"
+    ]:
+        time.sleep(0.05)
+    increments = read_since(engine, container_id, {}, LogRange())
+    seen = texts(next(increments))
+    signal_container(engine, container_id, "SIGUSR1")
+    wait_stopped(engine, container_id)
+    rest = list(increments)
+    assert len(rest) > 1
+    assert all(increment.lost is None for increment in rest)
+    seen += [text for increment in rest for text in texts(increment)]
+    assert seen == [f"line {n}" for n in range(8000)]
 
 
 def test_head_and_tail(engine: Engine, run: Run) -> None:
@@ -184,4 +230,4 @@ def test_head_and_tail(engine: Engine, run: Run) -> None:
 
 def test_a_container_that_is_gone_is_an_error(engine: Engine) -> None:
     with pytest.raises(NotFoundError):
-        read_since(engine, "0" * 64, {})
+        only(engine, "0" * 64, {})

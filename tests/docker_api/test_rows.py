@@ -11,14 +11,17 @@ import pytest
 from deployments.docker_api import logs
 from deployments.docker_api.frames import STREAMS, join_lines, read_frames, timestamp_ns
 from deployments.docker_api.increments import (
+    LogLine,
+    Reading,
     StreamCursor,
     amount_of,
     increment_of,
-    increment_of_rows,
     lines_holding,
 )
-from deployments.docker_api.rows import Again, LogRows, read_rows, stamp_of
+from deployments.docker_api.rows import Again, LogRows, RowReader, stamp_of
 
+MARKS_TEXT = ("metrics:", "Engine ")
+MARKS = tuple(mark.encode() for mark in MARKS_TEXT)
 FIRST_NS = 1_795_780_800_000_000_000
 WORDS = (
     b"",
@@ -49,7 +52,7 @@ def answer_of(chance: random.Random, lines: int) -> tuple[bytes, list[tuple[int,
 
 def rows_of(data: bytes) -> LogRows:
     """An answer that is rows."""
-    rows = read_rows(io.BytesIO(data), 1 << 30)
+    rows = RowReader(io.BytesIO(data), MARKS).rows(1 << 30)
     assert isinstance(rows, LogRows)
     return rows
 
@@ -79,7 +82,7 @@ def test_both_ways_find_the_same(seed: int) -> None:
     data, places = answer_of(chance, 300)
     rows, cursors = rows_of(data), cursors_of(chance, data, places)
     until = chance.choice((None, places[200][1]))
-    found = increment_of_rows(rows, cursors, until_ns=until)
+    found = Reading(cursors, until_ns=until).rows(rows)
     lines = join_lines(read_frames(io.BytesIO(data)))
     wanted = increment_of(lines, cursors, until_ns=until)
     assert rows.are_distinct
@@ -87,7 +90,7 @@ def test_both_ways_find_the_same(seed: int) -> None:
     assert replace(found, lines=()) == replace(wanted, lines=())
     for name in STREAMS.values():
         assert amount_of(found.lines, name) == amount_of(wanted.lines, name)
-    words = ("metrics:", "Engine ")
+    words = MARKS_TEXT
     some = list(lines_holding(found.lines, words))
     assert some == list(lines_holding(wanted.lines, words))
     assert all(any(word in line.text for word in words) for line in some)
@@ -109,10 +112,17 @@ def test_an_answer_with_another_frame_is_read_the_long_way_from_its_beginning(
     odd: bytes,
 ) -> None:
     data = frame(1, FIRST_NS, b"one\n") * 5000 + odd + frame(2, FIRST_NS, b"two\n")
-    again = read_rows(io.BytesIO(data), 1 << 30)
+    again = RowReader(io.BytesIO(data)).rows(1 << 30)
     assert isinstance(again, Again)
     lines = list(join_lines(read_frames(again)))
     assert lines == list(join_lines(read_frames(io.BytesIO(data))))
+
+
+class Long(RowReader):
+    """An answer that is read the long way."""
+
+    def rows(self, _most_bytes: int) -> Again:
+        return Again((), self._answer)
 
 
 @pytest.mark.parametrize("most", [1, 1000, 20_000])
@@ -120,15 +130,63 @@ def test_an_answer_is_cut_where_the_long_way_cuts_it(
     monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
     monkeypatch.setattr(logs, "MOST_BYTES", most)
-    data, _ = answer_of(random.Random(most), 400)  # noqa: S311
-    short, long = logs.Answer(), logs.Answer()
-    short.take(io.BytesIO(data))
-    monkeypatch.setattr(logs, "read_rows", lambda answer, _most: Again((), answer))
-    long.take(io.BytesIO(data))
-    assert short.lines == long.lines
-    assert len(short.rows) == len(long.joined) > 0
-    assert (short.cut, short.frames) == (long.cut, long.frames)
-    assert short.first_ts_ns == long.first_ts_ns
+    data, places = answer_of(random.Random(most), 400)  # noqa: S311
+    short = logs.Answer(io.BytesIO(data))
+    monkeypatch.setattr(logs, "RowReader", Long)
+    long = logs.Answer(io.BytesIO(data))
+    lines = 0
+    while True:
+        one, other = short.part(), long.part()
+        assert one.lines == other.lines
+        assert (one.cut, one.frames) == (other.cut, other.frames)
+        assert one.first_ts_ns == other.first_ts_ns
+        lines += len(one.lines)
+        if not one.cut:
+            break
+    assert lines == len(places)
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("fewest", [1, 1 << 30], ids=["rows", "lines"])
+def test_an_answer_in_parts_says_what_it_says_at_once(
+    monkeypatch: pytest.MonkeyPatch, seed: int, fewest: int
+) -> None:
+    """Some lines share a stamp, also where one part ends and the next begins."""
+    chance = random.Random(seed)  # noqa: S311
+    monkeypatch.setattr(logs, "MOST_BYTES", chance.choice((1, 40, 2000)))
+    monkeypatch.setattr(logs, "MANY", fewest)
+    data, places = answer_of(chance, 200)
+    data += b"".join(
+        frame(1, FIRST_NS + 1_000_000 + number // 3, chance.choice(WORDS) + b"\n")
+        for number in range(30)
+    )
+    cursors = cursors_of(chance, data, places)
+    whole = increment_of(join_lines(read_frames(io.BytesIO(data))), cursors)
+    answer, reading = logs.Answer(io.BytesIO(data), MARKS_TEXT), Reading(cursors)
+    lines: list[LogLine] = []
+    lost, cut, last = [], True, None
+    while cut:
+        found = answer.part()
+        cut, last = found.cut, found.increment(reading)
+        lines += last.lines
+        lost += [last.lost] if last.lost else []
+    assert last is not None
+    assert tuple(lines) == whole.lines
+    assert last.cursors == whole.cursors
+    assert bool(lost) == bool(whole.lost)
+
+
+def test_a_cut_answer_of_fewer_frames_than_asked_for_proves_nothing() -> None:
+    """It may hold all that was asked for, behind where it was cut, and begin too late."""
+    part = logs.Part(frames=5, first_ts_ns=100, cut=True)
+    assert not part.begins_before(50, 256)
+    assert part.begins_before(150, 256)
+    assert logs.Part(frames=5, first_ts_ns=100).begins_before(50, 256)
+
+
+def test_a_length_beyond_reason_is_not_waited_for() -> None:
+    data = struct.pack(">BxxxL", 1, 1 << 31) + bytes(100_000)
+    assert isinstance(RowReader(io.BytesIO(data)).rows(1 << 30), Again)
 
 
 def test_two_lines_of_one_stamp_are_told() -> None:
@@ -155,7 +213,7 @@ def test_a_frame_of_another_kind_among_alike_ones_is_not_passed_over(
 ) -> None:
     frames = [frame(1, FIRST_NS + number, b"alike\n") for number in range(4)]
     frames[place] = bytes([kind]) + frames[place][1:]
-    assert isinstance(read_rows(io.BytesIO(b"".join(frames)), 1 << 30), Again)
+    assert isinstance(RowReader(io.BytesIO(b"".join(frames))).rows(1 << 30), Again)
 
 
 @pytest.mark.parametrize("said", [36, 38])
@@ -163,4 +221,4 @@ def test_a_length_that_is_not_its_lines_is_not_believed(said: int) -> None:
     one = frame(1, FIRST_NS, b"alike\n")
     wrong = one[:4] + struct.pack(">L", said) + one[8:]
     assert len(one) == 8 + 37
-    assert isinstance(read_rows(io.BytesIO(one + wrong + one), 1 << 30), Again)
+    assert isinstance(RowReader(io.BytesIO(one + wrong + one)).rows(1 << 30), Again)

@@ -2,7 +2,7 @@
 
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import replace
 
 import pytest
@@ -14,6 +14,14 @@ from deployments.docker_api.containers import (
     signal_container,
     start_container,
 )
+from deployments.docker_api.errors import EngineUnreachableError
+from deployments.docker_api.increments import increment_of
+from deployments.docker_api.logs import (
+    LogIncrement,
+    LogRange,
+    StreamCursor,
+    read_since,
+)
 from deployments.docker_api.policy import ContainerPolicy
 from deployments.models import (
     AcceptanceSample,
@@ -24,11 +32,13 @@ from deployments.models import (
     ReplicaState,
 )
 from deployments.planning.container import ContainerSpec, ImageReference, LogOptions
+from deployments.services import log_reading
 from deployments.services.log_reading import (
     hosts_to_read,
     read_host_logs,
     read_replica,
 )
+from deployments.services.log_samples import MARKS
 from tests.docker_api.conftest import busybox_image, wait_stopped
 from tests.factories import ReleaseFactory
 from tests.services.rollout.conftest import (
@@ -41,6 +51,9 @@ from tests.services.rollout.world import World
 __all__ = ["busybox_image", "practice_image_id", "short_waits", "world"]
 
 pytestmark = pytest.mark.docker
+
+Cursors = Mapping[str, StreamCursor]
+Increments = Generator[LogIncrement, None, None]
 
 LINE = (
     "(APIServer pid=1) INFO 11-29 17:37:00 [metrics.py:120] SpecDecoding metrics: "
@@ -214,6 +227,56 @@ def test_an_ended_container_is_read_to_its_end_and_then_no_more(
     assert hosts_to_read() == [world.host.pk]
     read_host_logs(world.host.pk)
     assert hosts_to_read() == []
+
+
+def test_an_answer_that_breaks_off_does_not_end_a_run(
+    world: World, engine: Engine, busybox_image: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A killed engine closes its answers, which then look whole: as if nothing came behind."""
+    replica = container(world, engine, busybox_image, say(1, 2, 3))
+    wait_stopped(engine, replica.container_id)
+    facts = inspect_container(engine, replica.container_id)
+    assert facts is not None
+
+    def broken_off(
+        engine: Engine, container_id: str, cursors: Cursors, part: LogRange, **_: object
+    ) -> Increments:
+        (whole,) = read_since(engine, container_id, cursors, part, marks=MARKS)
+        assert len(whole.lines) == 3
+        yield increment_of([], cursors)
+
+    def dead(*_: object) -> None:
+        raise EngineUnreachableError("It was killed.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(log_reading, "read_since", broken_off)
+        patch.setattr(log_reading, "inspect_container", dead)
+        with pytest.raises(EngineUnreachableError):
+            read_replica(engine, replica, facts)
+    read_replica(engine, replica, facts)
+    assert accepted(replica) == [1, 2, 3]
+    assert not LogCursor.objects.filter(replica=replica, finished=False).exists()
+
+
+def test_an_answer_that_breaks_off_before_the_known_line_is_no_gap(
+    world: World, engine: Engine, busybox_image: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replica = container(world, engine, busybox_image, f"{say(1)}; sleep 60")
+    until_read(world, replica, 1)
+
+    def empty(
+        _engine: Engine, _id: str, cursors: Cursors, _part: LogRange, **_: object
+    ) -> Increments:
+        increment = increment_of([], cursors)
+        assert increment.lost is not None
+        yield increment
+
+    with monkeypatch.context() as patch:
+        patch.setattr(log_reading, "read_since", empty)
+        read_host_logs(world.host.pk)
+    read_host_logs(world.host.pk)
+    assert accepted(replica) == [1]
+    assert not LogGap.objects.filter(replica=replica).exists()
 
 
 def test_a_container_that_is_gone_is_no_error(
