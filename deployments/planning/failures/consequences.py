@@ -46,6 +46,23 @@ CONSEQUENCES = (
         general=True,
     ),
     Signature(
+        code="WORKER_DIED",
+        category="crash",
+        severity=CRITICAL,
+        anchors=("died unexpectedly",),
+        pattern=r"Worker proc \S+ died unexpectedly",
+        cause=text(
+            "A worker process of the engine ended without a word of its own: the system ended it."
+        ),
+        fix=text(
+            "Look into the host's kernel log for this time. Mostly main memory ran out; with vLLM for the CPU and --enforce-eager add --block-size 16."
+        ),
+        source="vLLM 0.32.0, recorded",
+        shows="(EngineCore pid=26) ERROR 12-01 01:48:59 [multiproc_executor.py:315] Worker proc VllmWorker-0 died unexpectedly (exit code: None), shutting down executor.",
+        misses="INFO Worker proc VllmWorker-0 is ready",
+        general=True,
+    ),
+    Signature(
         code="ENGINE_DIED",
         category="crash",
         severity=CRITICAL,

@@ -56,6 +56,22 @@ MACHINE = (
         misses="INFO torch.compile takes 12.1 s in total",
     ),
     Signature(
+        code="ILLEGAL_INSTRUCTION",
+        category="crash",
+        severity=CRITICAL,
+        anchors=("(exit code: -4)", "Illegal instruction"),
+        pattern=r"died unexpectedly \(exit code: -4\)|Fatal Python error: Illegal instruction",
+        cause=text(
+            "A process of the engine ran an instruction that the processor or the system refuses."
+        ),
+        fix=text(
+            "With vLLM for the CPU leave out --enforce-eager, or add --block-size 16: on processors with AMX, vLLM 0.32.0 with --enforce-eager uses registers that it never asked Linux for. Else use an image built for this processor."
+        ),
+        source="vLLM 0.32.0 (CPU), recorded",
+        shows="(EngineCore pid=26) ERROR 12-01 01:50:17 [multiproc_executor.py:315] Worker proc VllmWorker-0 died unexpectedly (exit code: -4), shutting down executor.",
+        misses="INFO worker terminated (exit code: 0)",
+    ),
+    Signature(
         code="PROXY_ANSWERED_BEFORE_SERVER",
         category="other",
         severity=INFO,

@@ -83,6 +83,7 @@ MEMORY = (
         severity=CRITICAL,
         anchors=(
             "exit code -9",
+            "exit code: -9",
             "SIGKILL",
         ),
         pattern=r"(?:exited|died|terminated|failed)\b.{0,80}(?:exit code:? -9\b|signal 9\b|SIGKILL)",
