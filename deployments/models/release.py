@@ -165,7 +165,8 @@ class Replica(Row):
     """One container of a release on one host.
 
     ``drift`` is how it was last seen to differ from what the release says, empty for not at all;
-    ``drift_text`` says it in a sentence, ``drift_action`` what a person does about it.
+    ``drift_text`` says it in a sentence, ``drift_action`` what a person does about it. ``canary``
+    drafts in another way than the plan's own, so its counts are no part of what judges that.
     """
 
     TEAM_PATH = "release__deployment__cluster__team"
@@ -176,6 +177,7 @@ class Replica(Row):
     host = models.ForeignKey(Host, on_delete=models.PROTECT, related_name="replicas")
     role = models.CharField(max_length=10)
     rank = models.PositiveIntegerField()
+    canary = models.BooleanField(default=False, db_default=False)
     container_name = models.CharField(max_length=63)
     container_id = models.CharField(max_length=64, blank=True, default="")
     image_id = models.CharField(max_length=80, blank=True, default="")

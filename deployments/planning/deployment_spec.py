@@ -100,6 +100,7 @@ class _Document:
     served_model_name: str | None = None
     cluster: str | None = None
     speculation: _Speculation = field(default_factory=_Speculation)
+    canary: _Speculation | None = None
     topology: Topology = Topology.COMBINED
     roles: dict[Role, _Role] = field(default_factory=dict)
     workload: _Workload = field(default_factory=_Workload)
@@ -133,11 +134,8 @@ def parse_deployment_spec(
         checkpoint=read.checkpoint,
         engine=read.engine,
         image=read.image,
-        speculation=SpeculationChoice(
-            method=read.speculation.method,
-            num_speculative_tokens=read.speculation.num_speculative_tokens,
-            drafter=read.speculation.drafter,
-        ),
+        speculation=_choice(read.speculation),
+        canary=_choice(read.canary) if read.canary else None,
         topology=read.topology,
         workload=Workload(
             input_tokens=read.workload.input_tokens,
@@ -265,6 +263,14 @@ def _chosen_hosts(
             )
         )
     return tuple(free[:count])
+
+
+def _choice(given: _Speculation) -> SpeculationChoice:
+    return SpeculationChoice(
+        method=given.method,
+        num_speculative_tokens=given.num_speculative_tokens,
+        drafter=given.drafter,
+    )
 
 
 def _limits(given: _Limits) -> Limits:

@@ -1,5 +1,6 @@
 """Plan: the immutable result of planning one revision, its document and its digest."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -13,6 +14,8 @@ from deployments.planning.text import Text, text
 SCHEMA_VERSION = 1
 PLANNER_VERSION = "1"
 HEALTH_PATH = "/health"
+USUAL = (("health_path", HEALTH_PATH), ("lists_models", True), ("canary", False))
+"""Values of a replica that its document leaves out."""
 
 
 class Role(StrEnum):
@@ -46,6 +49,19 @@ class Finding:
     fix: Text
     source: Text | str
     evidence: str = ""
+
+
+_RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
+
+
+def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Each finding once, errors first, in an order that never changes."""
+    return tuple(
+        sorted(
+            set(findings),
+            key=lambda one: (_RANK[one.severity], one.code, one.evidence, one.message),
+        )
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,8 +110,9 @@ class PlannedReplica:
 
     ``devices`` are host device numbers. ``health_port`` is the host port that answers
     ``health_path`` and, where ``lists_models``, ``/v1/models``; ``None`` for a headless replica.
-    ``ready_deadline_s`` is how long loading and graph capture may take. The document leaves both
-    out where they are vLLM's own.
+    ``ready_deadline_s`` is how long loading and graph capture may take. ``canary`` says that it
+    drafts in another way than the rest, to be compared with them. The document leaves out
+    what is vLLM's own, and a canary that is none.
     """
 
     role: Role
@@ -110,6 +127,7 @@ class PlannedReplica:
     practice: bool = False
     health_path: str = HEALTH_PATH
     lists_models: bool = True
+    canary: bool = False
 
 
 class Basis(StrEnum):
@@ -262,6 +280,13 @@ class Plan:
         return any(replica.practice for replica in self.replicas)
 
     @property
+    def canary(self) -> PlannedReplica | None:
+        """The replica that answers requests and drafts in another way than the rest, if any."""
+        return next(
+            (one for one in self.replicas if one.canary and one.health_port), None
+        )
+
+    @property
     def document(self) -> dict[str, Json]:
         """The plan as JSON values, exactly what the digest covers."""
         document = to_document(self)
@@ -286,7 +311,7 @@ class Plan:
 
 
 def _drop_usual(replica: dict[str, Json]) -> None:
-    for name, usual in (("health_path", HEALTH_PATH), ("lists_models", True)):
+    for name, usual in USUAL:
         if replica[name] == usual:
             del replica[name]
     container = replica["container"]

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from deployments.planning.canary import revision_document, with_canary
 from deployments.planning.caps import (
     refuse_odd_names,
     refuse_odd_text,
@@ -59,11 +60,32 @@ def make_plan(  # noqa: PLR0913 - everything that a plan is a function of
 
     Raises:
         PlanningError: a host, checkpoint, engine, method or drafter is unknown, the roles do not fit
-            the topology, or the sizes a person gave do not divide.
+            the topology, the sizes a person gave do not divide, or there is no replica that the
+            canary could stand in for.
     """
     refuse_odd_text(to_document(spec))
     refuse_odd_names(spec)
     spec = _in_order(spec)
+
+    def made(one: RevisionSpec) -> Plan:
+        return _made(one, model, hosts, settings, engines, tuple(measured))
+
+    plan = made(replace(spec, canary=None))
+    if spec.canary is not None:
+        plan = with_canary(plan, spec, spec.canary, made)
+    refuse_oversized(plan)
+    return plan
+
+
+def _made(  # noqa: PLR0913, PLR0917 - as make_plan
+    spec: RevisionSpec,
+    model: TargetModel,
+    hosts: Sequence[HostSnapshot],
+    settings: ClusterSettings,
+    engines: Sequence[EngineProfile],
+    measured: tuple[Measured, ...],
+) -> Plan:
+    """Plan a revision in which every replica of a role drafts alike."""
     used = _used_hosts(spec, hosts, settings)
     practice = is_practice(spec.image)
     platform = _platform(used, practice=practice)
@@ -103,15 +125,13 @@ def make_plan(  # noqa: PLR0913 - everything that a plan is a function of
         method=method,
         drafter=_drafter(asked, method, used),
         hosts=used,
-        measured=tuple(measured),
+        measured=measured,
     )
     used_names = {host.name for host in used}
     digests = sorted(
         (host.name, host.digest) for host in hosts if host.name in used_names
     )
-    plan = _plan(_with_roles(context), tuple(digests))
-    refuse_oversized(plan)
-    return plan
+    return _plan(_with_roles(context), tuple(digests))
 
 
 def _drafter(
@@ -296,12 +316,9 @@ def _settled(context: PlanContext, layout: RoleLayout) -> RoleSettings:
 
 
 def _plan(context: PlanContext, digests: tuple[tuple[str, str], ...]) -> Plan:
-    revision = to_document(context.spec)
-    if not isinstance(revision, dict):
-        raise TypeError("a revision is a JSON object")
     return Plan(
         deployment=context.spec.name,
-        revision=revision,
+        revision=revision_document(context.spec),
         engine=context.profile.engine,
         engine_version=context.profile.version,
         model=context.model.key,

@@ -77,7 +77,8 @@ class RevisionSpec:
     overrides the platform's image, and ``extra_flags`` are (flag, value) pairs where an empty value
     is a switch. ``features`` are (key, on) pairs that differ from what the catalog has on unasked.
     ``api_key`` names the stored secret that clients must send; ``off`` serves without one on purpose.
-    ``environment`` are (name, value) pairs for the engines' containers.
+    ``environment`` are (name, value) pairs for the engines' containers. ``canary`` is another way of
+    drafting that one replica tries beside the others.
     """
 
     name: str
@@ -96,3 +97,4 @@ class RevisionSpec:
     api_key: str | None = None
     environment: tuple[tuple[str, str], ...] = ()
     number: int = 1
+    canary: SpeculationChoice | None = None

@@ -6,7 +6,13 @@ from dataclasses import replace
 from deployments.planning.canonical import Json
 from deployments.planning.plan import Role
 from deployments.planning.platforms.devices import device_memory
-from deployments.planning.revision import Limits, RevisionSpec, RoleSpec, Workload
+from deployments.planning.revision import (
+    Limits,
+    RevisionSpec,
+    RoleSpec,
+    SpeculationChoice,
+    Workload,
+)
 from deployments.planning.snapshot import LOG_ROOT, HostSnapshot
 
 
@@ -23,7 +29,6 @@ def spec_document(
     ``cluster`` is ``team/cluster``; the fleet then repeats what the panel knows of its hosts, and
     ``split_cards`` and ``log_root`` what the cluster decides, so that the same file plans without the panel.
     """
-    speculation = spec.speculation
     return _lean(
         {
             "name": spec.name,
@@ -33,13 +38,8 @@ def spec_document(
             "image": spec.image,
             "served_model_name": spec.served_model_name,
             "cluster": cluster,
-            "speculation": _lean(
-                {
-                    "method": speculation.method,
-                    "num_speculative_tokens": speculation.num_speculative_tokens,
-                    "drafter": speculation.drafter,
-                }
-            ),
+            "speculation": _choice(spec.speculation),
+            "canary": _choice(spec.canary) if spec.canary else None,
             "topology": spec.topology.value,
             "roles": {role.role.value: _role(role) for role in spec.roles},
             "fleet": [_host(host) for host in hosts],
@@ -74,6 +74,16 @@ def settled(spec: RevisionSpec) -> RevisionSpec:
     )
     alone = replace(role, num_speculative_tokens=None)
     return replace(spec, extra_flags=flags, speculation=choice, roles=(alone,))
+
+
+def _choice(choice: SpeculationChoice) -> dict[str, Json]:
+    return _lean(
+        {
+            "method": choice.method,
+            "num_speculative_tokens": choice.num_speculative_tokens,
+            "drafter": choice.drafter,
+        }
+    )
 
 
 def _role(role: RoleSpec) -> dict[str, Json]:

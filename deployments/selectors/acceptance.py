@@ -163,7 +163,11 @@ def history(deployment: Deployment, live: Release | None, wanted: Wanted) -> His
     parts, base, *rest = parts_of(deployment, ranges)
     drafting = [part for part in parts if part.role != Role.PREFILL]
     shown = _only(drafting, wanted.only)
-    now_live = [part for part in shown if live and part.release == live.number]
+    now_live = [
+        part
+        for part in shown
+        if live and part.release == live.number and part.drafts_as_planned
+    ]
     reading = reading_of(deployment, one)
     judged = _sum(now_live)
     return History(
@@ -221,7 +225,8 @@ def _baseline(parts: Iterable[Part], live: Release | None) -> Baseline:
     count = live.plan.num_speculative_tokens if live else None
     hours: defaultdict[int, list[Counts]] = defaultdict(list)
     for part in parts:
-        if count is None or len(part.counts.per_position) == count:
+        same = count is None or len(part.counts.per_position) == count
+        if same and part.drafts_as_planned:
             hours[part.at_s // HOUR_S].append(part.counts)
     return baseline_of(map(total, hours.values()))
 

@@ -18,6 +18,7 @@ from deployments.models import (
     Replica,
     Rollup,
 )
+from deployments.planning.plan import Role
 from deployments.selectors.acceptance_range import NANOSECONDS, Range
 from deployments.telemetry.acceptance_history import Counts
 
@@ -29,7 +30,8 @@ WAITING = -1
 class Part(NamedTuple):
     """What one replica did in one step of a range, in drafts of one length.
 
-    ``at_s`` lies within the step. Nothing that has names is made faster than a named tuple.
+    ``at_s`` lies within the step. ``canary`` says that it drafts in another way than its
+    release. Nothing that has names is made faster than a named tuple.
     """
 
     at_s: int
@@ -38,6 +40,12 @@ class Part(NamedTuple):
     release: int
     windows: int
     counts: Counts
+    canary: bool = False
+
+    @property
+    def drafts_as_planned(self) -> bool:
+        """Whether its counts judge the plan: no canary, and no prefill, where no drafts are expected."""
+        return not self.canary and self.role != Role.PREFILL
 
     @property
     def replica(self) -> str:
@@ -73,7 +81,8 @@ def parts_of(deployment: Deployment, ranges: Sequence[Range]) -> list[list[Part]
         rows = cursor.fetchall()
     found: list[list[Part]] = [[] for _ in ranges]
     for row, shares in zip(rows, _lists([row[-1] for row in rows]), strict=True):
-        mark, step, role, rank, release, windows, accepted, drafted, drafts, _ = row
+        mark, step, role, rank, canary, release, windows, *sums = row
+        accepted, drafted, drafts, _ = sums
         counts = Counts(
             accepted=accepted,
             drafted=drafted,
@@ -83,9 +92,9 @@ def parts_of(deployment: Deployment, ranges: Sequence[Range]) -> list[list[Part]
         if mark != WAITING:
             one = ranges[mark]
             at_s = one.start_s + step * one.step_s
-            found[mark].append(Part(at_s, role, rank, release, windows, counts))
+            found[mark].append(Part(at_s, role, rank, release, windows, counts, canary))
             continue
-        part = Part(step, role, rank, release, windows, counts)
+        part = Part(step, role, rank, release, windows, counts, canary)
         for one, parts in zip(ranges, found, strict=True):
             if one.start_s <= step < one.end_s:
                 parts.append(part)
@@ -107,7 +116,7 @@ _WHOSE = f"""
     JOIN {Release._meta.db_table} l ON l.id = p.release_id"""
 _ROLLED: Mapping[type[Rollup], str] = {
     level: f"""
-    SELECT {{mark}}, r.step, p.role, p.rank, l.number,
+    SELECT {{mark}}, r.step, p.role, p.rank, p.canary, l.number,
       r.windows, r.accepted, r.drafted, r.num_drafts, r.shares
     FROM (
       SELECT replica_id, (start_s - %s) / %s AS step,
@@ -129,7 +138,7 @@ _JOINED: Mapping[str, str] = {
 }
 # The end of a step belongs to it.
 _WAITING = f"""
-    SELECT {WAITING}, (r.timestamp_ns - 1) / {NANOSECONDS}, p.role, p.rank, l.number,
+    SELECT {WAITING}, (r.timestamp_ns - 1) / {NANOSECONDS}, p.role, p.rank, p.canary, l.number,
       1, r.accepted, r.drafted, r.num_drafts, CAST(r.per_position AS TEXT)
     FROM {AcceptanceSample._meta.db_table} r{_WHOSE}
     WHERE r.deployment_id = %s AND NOT r.rolled_up

@@ -6,6 +6,7 @@ from django.utils.translation import gettext_lazy
 
 from deployments.models import RequestState
 from deployments.planning.plan import Plan, ReplaceStrategy
+from deployments.selectors.canaries import tried
 from deployments.selectors.methods import method_title
 
 STATE_SENTENCES: dict[str, Promise] = {
@@ -38,7 +39,11 @@ def intent(before: Plan | None, after: Plan) -> str:
         "revision": f"r{_number(after)}",
         "method": spoken_method(after),
         "old_method": spoken_method(before) if before else "",
+        "canary": tried(after),
     }
+    of_canary = _of_canary(before, words)
+    if of_canary:
+        return of_canary
     if before is None:
         if after.decision.method == "off":
             return _("Start %(name)s without speculative decoding") % words
@@ -49,6 +54,22 @@ def intent(before: Plan | None, after: Plan) -> str:
         words["engine"] = f"{after.engine} {after.engine_version}"
         return _("Move %(name)s to %(engine)s, %(method)s as before") % words
     return _("Put %(name)s %(revision)s in place, %(method)s as before") % words
+
+
+def _of_canary(before: Plan | None, words: dict[str, str]) -> str:
+    """What a plan with a canary tries, or what becomes of the one that runs; empty without either."""
+    if words["canary"]:
+        return (
+            _("Try %(canary)s on one replica of %(name)s, %(method)s on the others")
+            % words
+        )
+    if before is None or not before.canary:
+        return ""
+    if words["method"] == tried(before):
+        return _("Promote the canary of %(name)s: %(method)s on every replica") % words
+    if words["method"] == words["old_method"]:
+        return _("End the canary of %(name)s: %(method)s on every replica") % words
+    return ""
 
 
 def _method_change(before: Plan, after: Plan) -> str:
@@ -75,6 +96,11 @@ def replacement(before: Plan | None, after: Plan) -> str:
         return _("Nothing runs under this name now.")
     if after.replace is ReplaceStrategy.CREATE_THEN_REMOVE:
         return _("What runs now keeps serving until the new replicas are verified.")
+    if after.canary or before.canary:
+        return _(
+            "Every replica restarts, not the canary alone: the endpoint is down from the stop of "
+            "what runs now until the new replicas are ready."
+        )
     return _(
         "The endpoint is down from the stop of what runs now until the new replicas are ready."
     )

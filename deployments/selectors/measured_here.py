@@ -7,6 +7,7 @@ from django.db.models import (
     Exists,
     F,
     OuterRef,
+    Q,
     Subquery,
     Sum,
 )
@@ -81,13 +82,15 @@ def _pairs(cluster: Cluster, name: str) -> Iterator[Measured]:
 
 
 def _seen(cluster: Cluster, name: str) -> Iterator[Measured]:
-    """The acceptance of each of the last full days on which enough was drafted."""
+    """The acceptance of each of the last full days on which enough was drafted, without canaries."""
     today = timezone.now().astimezone(UTC).replace(hour=0, minute=0, second=0)
     first, end = (today - timedelta(days=DAYS)).timestamp(), today.timestamp()
-    prefill = Replica.objects.filter(pk=OuterRef("replica"), role=Role.PREFILL)
+    others = Replica.objects.filter(
+        Q(role=Role.PREFILL) | Q(canary=True), pk=OuterRef("replica")
+    )
     days = (
         DayRollup.objects.filter(
-            ~Exists(prefill),
+            ~Exists(others),
             deployment__cluster=cluster,
             deployment__name=name,
             start_s__gte=int(first),

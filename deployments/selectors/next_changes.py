@@ -39,7 +39,7 @@ def _hours(deployment: Deployment, live: Release, week: Range) -> list[Hour]:
     drafted: defaultdict[int, list[Counts]] = defaultdict(list)
     (parts,) = parts_of(deployment, [week])
     for part in parts:
-        if part.release == live.number and part.role != Role.PREFILL:
+        if part.release == live.number and part.drafts_as_planned:
             drafted[part.at_s // HOUR_S * HOUR_S].append(part.counts)
     rows = (
         ServingHour.objects.filter(
@@ -50,6 +50,7 @@ def _hours(deployment: Deployment, live: Release, week: Range) -> list[Hour]:
             scrapes__gt=0,
         )
         .exclude(replica__role=Role.PREFILL)
+        .exclude(replica__canary=True)
         .order_by("start_s")
         .values("start_s")
         .annotate(

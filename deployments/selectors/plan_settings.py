@@ -60,6 +60,7 @@ _NAMES = {
     "volumes": text("volumes"),
     "health_path": text("health path"),
     "lists_models": text("lists its models"),
+    "canary": text("canary"),
 }
 _OWN_ROWS = frozenset(
     {

@@ -16,6 +16,7 @@ from deployments.planning.measured import Measured
 from deployments.planning.methods import FACTS, Method, MethodFacts, Need
 from deployments.planning.plan import Decision, MethodVerdict, Plan, Role
 from deployments.planning.snapshot import HostSnapshot
+from deployments.selectors.canaries import TIMES, tried
 from deployments.selectors.gains import (
     GainFigures,
     gain_figures,
@@ -24,7 +25,6 @@ from deployments.selectors.gains import (
 )
 from deployments.selectors.texts import listed, role_name, say
 
-TIMES = "\u00d7"
 DEFAULT_PAIR = (Method.MTP.value, Method.EAGLE3.value)
 
 
@@ -129,7 +129,15 @@ def compare(
 
 
 def speculation_text(plan: Plan) -> str:
-    """Method and count of a plan in short, by role where they differ."""
+    """Method and count of a plan in short, by role where they differ, and what its canary tries."""
+    canary = tried(plan)
+    if canary:
+        words = {"method": _of_most(plan), "canary": canary}
+        return _("%(method)s; canary: %(canary)s") % words
+    return _of_most(plan)
+
+
+def _of_most(plan: Plan) -> str:
     method = plan.decision.method
     if method == OFF:
         return _("Off")
@@ -138,7 +146,7 @@ def speculation_text(plan: Plan) -> str:
         if replica.speculation
         else 0
         for replica in plan.replicas
-        if replica.role is not Role.ROUTER
+        if replica.role is not Role.ROUTER and not replica.canary
     }
     title = title_of(method)
     if len(set(counts.values())) <= 1:

@@ -183,6 +183,7 @@ def _of_live(rows: QuerySet, deployments: Collection[uuid.UUID]) -> QuerySet:  #
             deployment__in=deployments, replica__release__state=ReleaseState.LIVE
         )
         .exclude(replica__role=Role.PREFILL)
+        .exclude(replica__canary=True)
         .order_by()
     )
 
@@ -250,6 +251,7 @@ def _read_hours(one: Facts) -> Counts:
             drafted__gt=0,
         )
         .exclude(replica__role=Role.PREFILL)
+        .exclude(replica__canary=True)
         .order_by("start_s")
     )
     for start_s, *sums in rows.values_list(

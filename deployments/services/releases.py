@@ -207,6 +207,7 @@ def _create_replicas(
             host=host,
             role=planned.role,
             rank=planned.rank,
+            canary=planned.canary,
             container_name=planned.container.name,
         )
         made.append((replica, planned))

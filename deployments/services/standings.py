@@ -159,7 +159,10 @@ def verdict_of(method: str, count: int | None, counts: Counts) -> Standing:
 def measure(
     deployments: Collection[uuid.UUID], now_s: int
 ) -> dict[uuid.UUID, Measured]:
-    """Sums from roll-ups, in two queries; prefill replicas decode one token a request and are left out."""
+    """Sums from roll-ups, in two queries; prefill replicas decode one token a request and are left out.
+
+    So are canaries, which draft in another way than what is judged.
+    """
     measured = {pk: Measured() for pk in deployments}
     end_s = -(-now_s // HOUR_S) * HOUR_S
     start_s = end_s - HOURS * HOUR_S
@@ -172,6 +175,7 @@ def measure(
         found = (
             rows.filter(deployment__in=deployments)
             .exclude(replica__role=Role.PREFILL)
+            .exclude(replica__canary=True)
             .order_by()
             .values_list(
                 "deployment_id",

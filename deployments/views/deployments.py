@@ -14,11 +14,11 @@ from django.views.decorators.http import require_POST, require_safe
 from deployments.forms.releases import new_key
 from deployments.forms.wizard.spec import address_of_spec
 from deployments.models import Alarm, Deployment, TableKey
+from deployments.planning.canary import with_speculation
 from deployments.planning.decision import OFF
 from deployments.planning.documents import from_document
 from deployments.planning.errors import PlanningError
 from deployments.planning.launch.files import launch_files
-from deployments.planning.plan import Role
 from deployments.planning.revision import RevisionSpec, SpeculationChoice
 from deployments.selectors.alarms import alarms_of
 from deployments.selectors.configuration import effective_settings
@@ -136,11 +136,11 @@ def wizard_address(page: DeploymentPage, count: int | None = None) -> str:
     if spec is None:
         return ""
     if count == 0:
-        spec = _speculating(spec, SpeculationChoice(method=OFF))
+        spec = with_speculation(spec, SpeculationChoice(method=OFF))
     elif count is not None:
         method = page.shown.plan.method if page.shown else spec.speculation.method
         choice = replace(spec.speculation, method=method, num_speculative_tokens=count)
-        spec = _speculating(spec, choice)
+        spec = with_speculation(spec, choice)
     return _address(page, spec)
 
 
@@ -155,7 +155,7 @@ def prepared_address(page: DeploymentPage, proposal: Proposal) -> str:
             num_speculative_tokens=proposal.num_speculative_tokens,
             drafter=proposal.drafter,
         )
-        spec = _speculating(spec, choice)
+        spec = with_speculation(spec, choice)
     if proposal.max_model_len is not None:
         limits = replace(spec.limits, max_model_len=proposal.max_model_len)
         spec = replace(spec, limits=limits)
@@ -169,17 +169,6 @@ def _shown_spec(page: DeploymentPage) -> RevisionSpec | None:
         return from_document(RevisionSpec, page.revision.document)
     except PlanningError:
         return None
-
-
-def _speculating(spec: RevisionSpec, choice: SpeculationChoice) -> RevisionSpec:
-    """With another choice; roles that write replies have no count of their own beside it."""
-    roles = tuple(
-        role
-        if role.role is Role.PREFILL and choice.method != OFF
-        else replace(role, num_speculative_tokens=None)
-        for role in spec.roles
-    )
-    return replace(spec, speculation=choice, roles=roles)
 
 
 def _address(page: DeploymentPage, spec: RevisionSpec) -> str:

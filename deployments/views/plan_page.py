@@ -175,7 +175,7 @@ def _workload_answer(draft: Draft) -> str:
 def _details_answer(draft: Draft) -> str:
     untouched = {"model", "checkpoint", "place", "cluster", "host", "preset", "method"}
     others = {"q", "has", "find", "pin", "drafter", "input_tokens", "output_tokens"}
-    skip = untouched | others | {"concurrency", "goal"}
+    skip = untouched | others | {"concurrency", "goal", "canary"}
     chosen = {
         key
         for key, _value in draft.form.state()

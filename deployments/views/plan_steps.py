@@ -21,6 +21,7 @@ from deployments.planning.methods import FACTS
 from deployments.planning.plan import Plan, Role
 from deployments.planning.platforms.images import is_practice
 from deployments.planning.revision import Topology
+from deployments.selectors.canaries import tried
 from deployments.selectors.changes import setting_changes
 from deployments.selectors.gains import GainFigures, gain_figures, planned_counts
 from deployments.selectors.texts import say
@@ -211,14 +212,18 @@ def details_step(user: User, draft: Draft) -> Context:
 def review_step(user: User, draft: Draft) -> Context:
     """Everything that would run, what it changes, and who decides."""
     plan, entry = draft.plan, draft.form.entry
+    without = draft.form.address(Step.REVIEW, canary="")
     if plan is None or entry is None:
-        return {}
+        trying = draft.spec is not None and draft.spec.canary is not None
+        return {"without_canary": without if trying else ""}
     cluster = draft.inputs.cluster if draft.inputs else None
     running = running_plan(cluster, plan.deployment) if cluster else None
     return {
         "cluster": cluster,
         "closed": draft.form.cluster_choice.closed if draft.form.cluster_choice else "",
         "intent": intent(plan, entry, placement_text(plan)),
+        "canary": tried(plan),
+        "without_canary": without,
         "running": running[0] if running else None,
         "changes": setting_changes(running[1], plan) if running else (),
         "replicas": [
@@ -264,7 +269,7 @@ def _workload_answers(
 
 def _sizes(plan: Plan) -> list[str]:
     """Values of the size flags of the replica that writes replies; empty is the engine's own."""
-    replica = plan.replicas[-1]
+    replica = [one for one in plan.replicas if not one.canary][-1]
     flags = flag_values(replica.container.command)
     return [flags.get(name) or "" for name in SIZES]
 

@@ -139,6 +139,7 @@ def specs(draw: st.DrawFn) -> RevisionSpec:
         features=draw(switches),
         api_key=draw(st.sampled_from([None, "off", "chat-key"])),
         environment=draw(variables),
+        canary=draw(st.none() | speculations),
     )
 
 

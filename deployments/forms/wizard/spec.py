@@ -81,6 +81,7 @@ def spec_from(form: WizardForm) -> RevisionSpec | None:
         features=form.cleaned_data.get("features") or (),
         environment=form.cleaned_data.get("environment") or (),
         api_key=read.text("api_key"),
+        canary=_canary(read.text("canary")),
     )
 
 
@@ -173,6 +174,24 @@ def _speculation(read: _Reader) -> SpeculationChoice:
     )
 
 
+def _canary(word: str | None) -> SpeculationChoice | None:
+    if word is None:
+        return None
+    method, count, drafter = word.split(":", 2)
+    return SpeculationChoice(
+        method=method,
+        num_speculative_tokens=int(count) if count else None,
+        drafter=drafter or None,
+    )
+
+
+def _canary_word(canary: SpeculationChoice | None) -> str | None:
+    if canary is None:
+        return None
+    count = canary.num_speculative_tokens
+    return f"{canary.method}:{'' if count is None else count}:{canary.drafter or ''}"
+
+
 def _roles(
     read: _Reader, topology: Topology, hosts: tuple[str, ...]
 ) -> tuple[RoleSpec, ...]:
@@ -213,6 +232,7 @@ def _values(spec: RevisionSpec) -> dict[str, object]:
         "method": spec.speculation.method,
         "tokens": spec.speculation.num_speculative_tokens,
         "drafter": spec.speculation.drafter,
+        "canary": _canary_word(spec.canary),
         "topology": spec.topology.value,
         "max_model_len": spec.limits.max_model_len,
         "max_num_seqs": spec.limits.max_num_seqs,

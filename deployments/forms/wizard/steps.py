@@ -24,6 +24,11 @@ KEY = Spelling(
     r"[A-Za-z0-9][A-Za-z0-9._+/-]*", _("use letters, digits and . _ + / - only.")
 )
 
+CANARY = Spelling(
+    r"[a-z0-9_]+:[0-9]{0,3}:[A-Za-z0-9._+/-]*",
+    _("write method:num_speculative_tokens:drafter, the last two empty if need be."),
+)
+
 
 class Step(StrEnum):
     """The pages of the wizard, in their order."""
@@ -237,6 +242,14 @@ class MethodFields(forms.Form):
         label=_("Drafter"),
         help_text=_(
             "Weights that draft for this model. Left alone, the planner takes the first that fits the checkpoint and the platform."
+        ),
+    )
+    canary = TextField(
+        longest=240,
+        spelling=CANARY,
+        label=_("Canary"),
+        help_text=_(
+            "What one replica tries beside the others. The panel fills it in where it proposes a canary."
         ),
     )
     pin = NamesField(

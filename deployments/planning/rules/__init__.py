@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from deployments.planning.context import PlanContext
-from deployments.planning.plan import Finding, Severity
+from deployments.planning.plan import Finding, in_order
 from deployments.planning.rules.budget import budget_rules
 from deployments.planning.rules.count import count_rules
 from deployments.planning.rules.disaggregation import disaggregation_rules
@@ -34,15 +34,8 @@ RULES: tuple[Rule, ...] = (
     engine_rules,
     flag_rules,
 )
-_RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
 def find_all(context: PlanContext) -> tuple[Finding, ...]:
     """Return the findings of every rule, errors first, in an order that never changes."""
-    found = {finding for rule in RULES for finding in rule(context)}
-    return tuple(
-        sorted(
-            found,
-            key=lambda one: (_RANK[one.severity], one.code, one.evidence, one.message),
-        )
-    )
+    return in_order(finding for rule in RULES for finding in rule(context))
