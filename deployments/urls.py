@@ -11,6 +11,7 @@ from deployments.views import (
     audit,
     before_after,
     benchmark_jobs,
+    benchmark_pairs,
     benchmarks,
     break_glass,
     calculator,
@@ -287,6 +288,12 @@ urlpatterns: list[URLPattern] = [
         "benchmarks/measuring/<uuid:pk>/cancel/",
         benchmark_jobs.cancel,
         name="measuring-cancel",
+    ),
+    path("benchmarks/pairs/<uuid:pk>/", benchmark_pairs.pair, name="pair"),
+    path(
+        "benchmarks/pairs/<uuid:pk>/cancel/",
+        benchmark_pairs.cancel,
+        name="pair-cancel",
     ),
     path("deployments/<uuid:pk>/logs/", logs.logs, name="deployment-logs"),
     path(

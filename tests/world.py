@@ -12,6 +12,7 @@ from deployments.models import (
     ApprovalRequest,
     AuditEntry,
     BenchmarkJob,
+    BenchmarkPair,
     BenchmarkResult,
     Cluster,
     Delegation,
@@ -31,6 +32,7 @@ from deployments.models import (
 )
 from deployments.selectors.tokens import hash_of
 from tests.audit_rows import AuditEntryFactory
+from tests.benchmark_pair_rows import BenchmarkPairFactory
 from tests.benchmark_rows import BenchmarkJobFactory, BenchmarkResultFactory
 from tests.delegation_rows import DelegationFactory
 from tests.factories import (
@@ -105,6 +107,11 @@ class World:
             or ReplicaFactory.create(release=self.release),
             cause=f"{name}-canary",
         )
+        self.pair: BenchmarkPair = BenchmarkPairFactory.create(
+            with_it=self.release,
+            request=self.request,
+            cause=f"{name}-canary",
+        )
         self.alarm: Alarm = AlarmFactory.create(
             deployment=self.deployment, note=f"{name}-canary"
         )
@@ -141,6 +148,7 @@ class World:
             "plan": self.draft,
             "benchmark": self.benchmark,
             "measuring": self.measuring,
+            "pair": self.pair,
             "alarm": self.alarm,
             "absence": self.absence,
             "channel": self.delivery.channel,

@@ -1,7 +1,7 @@
 """What people send to have a deployment measured."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django import forms
@@ -11,6 +11,7 @@ from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from deployments.models import Deployment
 from deployments.planning.bench.course import USUAL_LEVELS, USUAL_REPEATS, Course
 from deployments.planning.bench.datasets import (
     MOST_OWN_BYTES,
@@ -34,10 +35,18 @@ DATASETS = {
 }
 
 
+ALONE, IN_TURN = "alone", "in-turn"
+
+
 class CourseForm(forms.Form):
-    """Which prompts, at which loads, how often; the key makes a second click find the first."""
+    """Which arms and prompts, at which loads, how often; the key makes a second click find the first.
+
+    ``beside`` are deployments that could be the arm without speculation; ``pairs`` says that what runs
+    speculates, so that there are two arms at all.
+    """
 
     key = forms.UUIDField(widget=forms.HiddenInput)
+    arms = forms.ChoiceField(label=gettext_lazy("What to measure"), required=False)
     dataset = forms.ChoiceField(
         label=gettext_lazy("Prompts"),
         choices=[(key.value, label) for key, label in DATASETS.items()],
@@ -85,8 +94,22 @@ class CourseForm(forms.Form):
         files: "MultiValueDict[str, UploadedFile[Any]] | None" = None,
         *,
         initial: dict[str, Any] | None = None,
+        pairs: bool = False,
+        beside: Iterable[Deployment] = (),
     ) -> None:
         super().__init__(data, files, initial=initial)
+        self.pairs = pairs
+        self.beside = {str(one.pk): one for one in beside} if pairs else {}
+        choices: list[tuple[str, object]] = [(ALONE, _("What runs, as it is"))]
+        if pairs:
+            choices += [
+                (IN_TURN, _("With speculation and without, in turn on its devices"))
+            ]
+        choices += [
+            (key, _("With it here, without it on %(name)s") % {"name": one.name})
+            for key, one in self.beside.items()
+        ]
+        self.fields["arms"].choices = choices  # type: ignore[attr-defined]
         self.course: Course | None = None
         self.own = ""
 
@@ -94,6 +117,16 @@ class CourseForm(forms.Form):
     def shipped(self) -> list[str]:
         """The datasets that the panel brings, to be read."""
         return [one.value for one in Dataset if one.shipped]
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether the same devices serve both arms."""
+        return self.cleaned_data.get("arms") == IN_TURN
+
+    @property
+    def other(self) -> Deployment | None:
+        """The deployment that is the arm without speculation."""
+        return self.beside.get(self.cleaned_data.get("arms") or "")
 
     def clean_levels(self) -> tuple[int, ...]:
         """The loads as numbers.

@@ -18,6 +18,12 @@ from deployments.models.benchmark_job import (
     BenchmarkState,
     SegmentState,
 )
+from deployments.models.benchmark_pair import (
+    OPEN_PAIRS,
+    PAIR_ENDS,
+    BenchmarkPair,
+    PairState,
+)
 from deployments.models.break_glass import BreakGlass
 from deployments.models.catalog import Checkpoint, Drafter, TargetModel
 from deployments.models.command import Command, CommandKind, CommandState
@@ -107,6 +113,8 @@ __all__ = [
     "MOST_KEPT_RUNS",
     "MOST_TAIL_LINES",
     "OPEN_BENCHMARKS",
+    "OPEN_PAIRS",
+    "PAIR_ENDS",
     "AcceptanceSample",
     "AcceptanceStanding",
     "Alarm",
@@ -120,6 +128,7 @@ __all__ = [
     "AuditHead",
     "AuditKind",
     "BenchmarkJob",
+    "BenchmarkPair",
     "BenchmarkResult",
     "BenchmarkSegment",
     "BenchmarkState",
@@ -170,6 +179,7 @@ __all__ = [
     "NoticeDelivery",
     "NoticeKind",
     "OwnEngineProfile",
+    "PairState",
     "Plan",
     "Platform",
     "PolicyVersion",

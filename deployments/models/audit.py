@@ -77,6 +77,8 @@ class AuditAction(models.TextChoices):
     BENCHMARK_ASKED = "benchmark.asked", _("Asked for a benchmark")
     BENCHMARK_CANCELLED = "benchmark.cancelled", _("Cancelled a benchmark")
     BENCHMARK_KEPT = "benchmark.kept", _("Kept a benchmark")
+    PAIR_ASKED = "benchmark.pair_asked", _("Asked for a pair of benchmarks")
+    PAIR_CANCELLED = "benchmark.pair_cancelled", _("Cancelled a pair of benchmarks")
     BENCHMARK_REMOVED = "benchmark.removed", _("Removed a benchmark")
     ALARM_ACKNOWLEDGED = "alarm.acknowledged", _("Acknowledged an alarm")
     CHANNEL_ADDED = "channel.added", _("Added a channel for notices")

@@ -6,14 +6,18 @@ from django.db.models import Count, Q, QuerySet
 
 from deployments.models import (
     OPEN_BENCHMARKS,
+    OPEN_PAIRS,
     BenchmarkJob,
+    BenchmarkPair,
     BenchmarkResult,
     Deployment,
     SegmentState,
     User,
 )
+from deployments.selectors.benchmark_pairs import pairs_of
 
 MOST_SHOWN = 20
+MOST_PAIRS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,28 +39,31 @@ class JobView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobsView:
-    """The benchmarks of a deployment, newest first, and the results that the team keeps of it."""
+    """The pairs and benchmarks of a deployment, newest first, and the results that the team keeps of it."""
 
     deployment: Deployment
+    pairs: tuple[BenchmarkPair, ...]
     jobs: tuple[JobView, ...]
     results: tuple[BenchmarkResult, ...]
 
     @property
     def waiting(self) -> bool:
         """Whether the section will change by itself."""
-        return any(one.open for one in self.jobs)
+        going = any(one.state in OPEN_PAIRS for one in self.pairs)
+        return going or any(one.open for one in self.jobs)
 
     @property
     def stamp(self) -> str:
         """Changes when the section would."""
-        return "-".join(
+        jobs = [
             f"{one.row.state[0]}{one.done}{'c' if one.row.cancel_asked_at else ''}"
             for one in self.jobs
-        )
+        ]
+        return "-".join([*(one.state for one in self.pairs), *jobs])
 
 
-def benchmark_jobs(deployment: Deployment) -> JobsView:
-    """The newest benchmarks and results of a deployment: two queries."""
+def benchmark_jobs(deployment: Deployment, *, with_results: bool = True) -> JobsView:
+    """The newest pairs, benchmarks and results of a deployment: three queries, two without results."""
     rows = (
         BenchmarkJob.objects.filter(replica__release__deployment=deployment)
         .select_related("asked_by", "host", "replica__release")
@@ -75,6 +82,7 @@ def benchmark_jobs(deployment: Deployment) -> JobsView:
     )
     return JobsView(
         deployment=deployment,
+        pairs=pairs_of(deployment, MOST_PAIRS),
         jobs=tuple(
             JobView(
                 row=row,
@@ -86,7 +94,7 @@ def benchmark_jobs(deployment: Deployment) -> JobsView:
             )
             for row in rows
         ),
-        results=tuple(results),
+        results=tuple(results) if with_results else (),
     )
 
 

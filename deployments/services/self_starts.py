@@ -20,6 +20,7 @@ logger = logging.getLogger(__name__)
 def start_due() -> int:
     """Start what is due in the name of whoever asked for it; returns how many started.
 
+    What a pair of benchmarks starts at its time (``services.bench.pair_carrying``) is left to it.
     Rights, votes, freezes and times are asked again. What is refused keeps the reason, and is tried
     again until its approval runs out.
     """
@@ -28,6 +29,7 @@ def start_due() -> int:
         state=RequestState.APPROVED,
         starts_itself=True,
         expires_at__gt=Now(),
+        benchmark_pair=None,
     ).select_related("submitted_by", "plan__revision__deployment__cluster__team")
     return sum(_start(request) for request in due)
 

@@ -1,7 +1,7 @@
 """Celery entry points: an id in, one service call; nothing is decided here."""
 
 from deployments.tasks.approvals import follow_requests
-from deployments.tasks.bench import carry_benchmark, carry_benchmarks
+from deployments.tasks.bench import carry_benchmark, carry_benchmarks, carry_pair
 from deployments.tasks.connecting import test_connection, test_connections
 from deployments.tasks.listing import list_models, list_models_asked
 from deployments.tasks.notices import send_notice, send_notices
@@ -21,6 +21,7 @@ from deployments.tasks.tails import fill_host_tails, poll_log_tails
 __all__ = [
     "carry_benchmark",
     "carry_benchmarks",
+    "carry_pair",
     "fill_host_tails",
     "follow_requests",
     "forget_old",

@@ -66,6 +66,7 @@ SECTION_BY_PREFIX = {
     "rule": "check",
     "benchmark": "benchmark-list",
     "measuring": "deployment-list",
+    "pair": "deployment-list",
     "calculator": "calculator",
     "catalog": "catalog",
     "fleet": "fleet",

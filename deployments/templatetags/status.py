@@ -17,6 +17,7 @@ from deployments.models import (
     DriftKind,
     EventKind,
     ModelDirectoryState,
+    PairState,
     PreflightState,
     Reachability,
     ReleaseState,
@@ -63,6 +64,19 @@ STATUSES: Mapping[str, Mapping[str, Status]] = {
             BenchmarkState.DONE: GOOD,
             BenchmarkState.FAILED: BAD,
             BenchmarkState.CANCELLED: IDLE,
+        }
+    ),
+    "pair": _choices(
+        {
+            PairState.APPROVAL: ATTENTION,
+            PairState.FIRST: NOW,
+            PairState.SWITCHING_OFF: NOW,
+            PairState.BASE: NOW,
+            PairState.SWITCHING_BACK: NOW,
+            PairState.LAST: NOW,
+            PairState.DONE: GOOD,
+            PairState.FAILED: BAD,
+            PairState.CANCELLED: IDLE,
         }
     ),
     "delivery": _choices(

@@ -15,13 +15,18 @@ from django.views.decorators.http import (
 from deployments.forms.benchmark_jobs import CourseForm
 from deployments.forms.releases import new_key
 from deployments.models import Deployment
+from deployments.planning.bench.course import Course
 from deployments.planning.bench.datasets import Dataset, jsonl, shipped_prompts
+from deployments.planning.bench.invocation import untold
 from deployments.planning.decision import OFF
 from deployments.planning.errors import PlanningError
 from deployments.selectors.benchmark_jobs import benchmark_jobs, jobs_for
+from deployments.selectors.benchmark_pairs import live_without
 from deployments.selectors.deployments import DeploymentPage, deployment_page
 from deployments.selectors.texts import say_error
 from deployments.services.bench.asking import ask_for_benchmark, cancel_benchmark
+from deployments.services.bench.measured import vllm_version
+from deployments.services.bench.pairs import Wish, ask_for_pair
 from deployments.services.errors import ConflictError, UseCaseError
 from deployments.views.answers import refusal_status
 from deployments.views.deployments import find, head, wizard_address
@@ -35,7 +40,7 @@ def benchmarks(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
     if request.method == "POST":
         return _ask(request, row)
     if not request.htmx:
-        return _tab(request, row, CourseForm(initial={"key": new_key()}))
+        return _tab(request, row)
     view = benchmark_jobs(row)
     if request.GET.get("v") == view.stamp:
         return HttpResponse(status=204)
@@ -75,20 +80,26 @@ def prompts(request: HttpRequest) -> HttpResponse:
 
 def _ask(request: PanelRequest, row: Deployment) -> HttpResponse:
     refuse_without_role(request, row.cluster.team)
-    form = CourseForm(request.POST, request.FILES)
+    form = CourseForm(request.POST, request.FILES, pairs=True, beside=live_without(row))
     if not form.is_valid() or form.course is None:
         return _tab(request, row, form, status=422)
     try:
-        ask_for_benchmark(
-            person(request),
-            row,
-            form.course,
-            prompts=form.own,
-            key=str(form.cleaned_data["key"]),
-        )
+        return _begun(request, row, form, form.course)
     except (UseCaseError, PlanningError) as error:
         form.add_error(None, say_error(error))
         return _tab(request, row, form, status=refusal_status(error))
+
+
+def _begun(
+    request: PanelRequest, row: Deployment, form: CourseForm, course: Course
+) -> HttpResponse:
+    """Ask for what the form says and lead to where its progress is."""
+    user, key = person(request), str(form.cleaned_data["key"])
+    if form.in_turn or form.other:
+        wish = Wish(course=course, prompts=form.own, other=form.other)
+        pair = ask_for_pair(user, row, wish, key=key)
+        return redirect("pair", pk=pair.pk)
+    ask_for_benchmark(user, row, course, prompts=form.own, key=key)
     messages.success(
         request, _("A worker begins to measure; this page shows how far it is.")
     )
@@ -96,15 +107,26 @@ def _ask(request: PanelRequest, row: Deployment) -> HttpResponse:
 
 
 def _tab(
-    request: HttpRequest, row: Deployment, form: CourseForm, *, status: int = 200
+    request: HttpRequest,
+    row: Deployment,
+    form: CourseForm | None = None,
+    *,
+    status: int = 200,
 ) -> HttpResponse:
     page = deployment_page(person(request), row)
+    pairs = _speculates(page)
+    choosing = form is not None or "beside" in request.GET
+    if form is None:
+        beside = live_without(row) if pairs and choosing else ()
+        form = CourseForm(initial={"key": new_key()}, pairs=pairs, beside=beside)
     context = {
         **head(page, "benchmarks"),
-        "view": benchmark_jobs(row),
+        "view": benchmark_jobs(row, with_results=not choosing),
         "form": form,
+        "choosing": choosing,
         "may_operate": page.may_operate,
-        "other_arm": wizard_address(page, 0) if _speculates(page) else "",
+        "other_arm": wizard_address(page, 0) if pairs else "",
+        "left_open": untold(vllm_version(page.plan)) if page.plan else (),
     }
     return render(request, "deployments/benchmarks.html", context, status=status)
 

@@ -180,6 +180,8 @@ MANIFEST: Mapping[str, Permission] = {
     "benchmark-remove": _operate,
     "deployment-benchmarks": Permission(methods=BOTH, role=TeamRole.OPERATOR),
     "measuring-cancel": _operate,
+    "pair": _read,
+    "pair-cancel": _operate,
     "guide": _read,
     "guide-chapter": _read,
     "audit": _read,

@@ -99,6 +99,7 @@ def _bench_parser() -> _Parser:
     add("--seed", type=int, default=0)
     add("--temperature", type=float)
     add("--num-warmups", type=int, default=0)
+    add("--extra-body", type=json.loads)
     add("--percentile-metrics", default="ttft,tpot,itl")
     add("--metric-percentiles", default="99")
     add("--result-dir", default=".")

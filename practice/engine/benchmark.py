@@ -131,6 +131,7 @@ def _send(
     }
     if arguments.temperature is not None:
         body["temperature"] = arguments.temperature
+    body |= arguments.extra_body or {}
     headers = {"Content-Type": "application/json"}
     if key := os.environ.get(KEY_VARIABLE):
         headers["Authorization"] = f"Bearer {key}"

@@ -10,6 +10,7 @@ from django.db.models import Model
 from deployments import models as m
 from tests import (
     audit_rows,
+    benchmark_pair_rows,
     benchmark_rows,
     delegation_rows,
     host_rows,
@@ -33,6 +34,7 @@ engine profiles are known to the whole panel, audit entries to admins and whoeve
 ROWS = (
     f,
     audit_rows,
+    benchmark_pair_rows,
     benchmark_rows,
     delegation_rows,
     host_rows,

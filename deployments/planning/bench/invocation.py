@@ -5,6 +5,7 @@ Read from the source archives of vLLM 0.8.5, 0.9.0 to 0.9.2, 0.10.0 to 0.10.2, 0
 ``datasets``): a release between two that agree is taken to agree with them.
 """
 
+import json
 from dataclasses import dataclass
 
 from deployments.planning.bench.course import Course, Segment
@@ -18,7 +19,7 @@ SINCE_OWN_PROMPTS = Version((0, 9, 2))
 SINCE_BACKEND = Version((0, 11, 0))
 """Until 0.10.2 the API is chosen by ``--endpoint-type``; 0.11.0 deprecates that name."""
 SINCE_WARM_UPS = Version((0, 11, 1))
-"""Also renames ``--custom-skip-chat-template`` to ``--skip-chat-template``."""
+"""Also renames ``--custom-skip-chat-template`` to ``--skip-chat-template``, and adds ``--extra-body``."""
 SINCE_OWN_LENGTHS = Version((0, 14, 0))
 """From here ``--custom-output-len -1`` takes the length of each answer from its line."""
 SINCE_SPECULATION = Version((0, 14, 0))
@@ -28,6 +29,7 @@ PROMPTS_PATH = "/tmp/draftboard-prompts.jsonl"  # noqa: S108 -- in the container
 RESULT_FOLDER = "/tmp"  # noqa: S108 -- in the container
 RESULT_NAME = "draftboard-result.json"
 RANDOM_INPUT_TOKENS = 512
+SALT_FIELD = "cache_salt"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,11 +43,13 @@ class Served:
 
 
 def bench_arguments(
-    served: Served, course: Course, segment: Segment
+    served: Served, course: Course, segment: Segment, *, salt: str = ""
 ) -> tuple[str, ...]:
     """The arguments of one run, from ``bench`` on.
 
     Temperature 0, since the default stopped being greedy in 0.16.0 and acceptance depends on it.
+    ``salt`` goes into the hashes of the prefix cache (``cache_salt``, a field of the request since
+    0.9.0), so that a run with one of its own finds nothing there of the runs before it.
 
     Raises:
         PlanningError: this version cannot send such prompts.
@@ -66,6 +70,8 @@ def bench_arguments(
     ]
     if version >= SINCE_WARM_UPS:
         words += ["--num-warmups", str(segment.warm_ups)]
+        if salt:
+            words += ["--extra-body", json.dumps({SALT_FIELD: salt})]
     return (
         *words,
         *("--percentile-metrics", "ttft,tpot,itl,e2el"),
@@ -75,22 +81,34 @@ def bench_arguments(
     )
 
 
-def untold(served: Served) -> tuple[Text, ...]:
-    """What a run by this version leaves open, a sentence each."""
-    version = parse_version(served.version)
+def starts_cold(version: str) -> bool:
+    """Whether a run by this version can be kept from finding earlier ones in the prefix cache."""
+    return parse_version(version) >= SINCE_WARM_UPS
+
+
+def untold(version: str) -> tuple[Text, ...]:
+    """What a run by this version of vLLM leaves open, a sentence each."""
+    known = parse_version(version)
     told: list[Text] = []
-    if version < SINCE_WARM_UPS:
+    if known < SINCE_WARM_UPS:
         told.append(
             text(
                 "vLLM {version} has no warm-up: the first answers of each run meet a cold server.",
-                version=served.version,
+                version=version,
             )
         )
-    if version < SINCE_SPECULATION:
+        told.append(
+            text(
+                "vLLM {version} cannot keep its runs apart in the prefix cache: from the second repeat on, "
+                "prompts are found there, with speculation and without alike.",
+                version=version,
+            )
+        )
+    if known < SINCE_SPECULATION:
         told.append(
             text(
                 "vLLM {version} does not tell acceptance in the result: it is read from the service itself.",
-                version=served.version,
+                version=version,
             )
         )
     return tuple(told)

@@ -24,6 +24,7 @@ from deployments.models import (
 )
 from deployments.planning.errors import PlanningError
 from deployments.planning.text import Text, said_by, text
+from deployments.selectors.plans import stored_plan
 from deployments.services.bench.client import (
     client_name,
     course_of,
@@ -33,7 +34,7 @@ from deployments.services.bench.client import (
     result_of,
     start_client,
 )
-from deployments.services.bench.measured import measured_of
+from deployments.services.bench.measured import measured_of, vllm_version
 from deployments.services.benchmarks import keep_result
 from deployments.services.errors import UseCaseError
 from deployments.services.host_access import open_host, prove_same_engine
@@ -178,7 +179,12 @@ def _store_run(
     container_id: str,
     exit_code: int | None,
 ) -> None:
-    run = result_of(engine, container_id, course_of(job)) if exit_code == 0 else None
+    version = vllm_version(stored_plan(job.replica.release.plan))
+    run = (
+        result_of(engine, container_id, course_of(job), version)
+        if exit_code == 0
+        else None
+    )
     if run is None:
         lines = last_lines(engine, container_id)
         raise EndedError(

@@ -22,6 +22,7 @@ from deployments.planning.bench.invocation import (
     RESULT_FOLDER,
     RESULT_NAME,
     bench_arguments,
+    starts_cold,
 )
 from deployments.planning.container import (
     ContainerSpec,
@@ -35,6 +36,7 @@ from deployments.services.bench.measured import Measured
 from deployments.services.rollout.rollout import policy_of
 from deployments.services.team_secrets import open_secrets
 from deployments.services.throwaway import OWNER, PURPOSE
+from deployments.telemetry.benchmarks.conditions import COLD
 from deployments.telemetry.benchmarks.reader import read_benchmark
 from deployments.telemetry.benchmarks.values import BenchmarkRun
 
@@ -78,7 +80,10 @@ def make_client(
         image=ImageReference(
             reference=measured.engine.image_id, image_id=measured.engine.image_id
         ),
-        command=("vllm", *bench_arguments(measured.served, course, segment)),
+        command=(
+            "vllm",
+            *bench_arguments(measured.served, course, segment, salt=client_name(row)),
+        ),
         user=planned.user,
         environment=tuple({**dict(QUIET), **dict(planned.environment)}.items()),
         mounts=planned.mounts,
@@ -122,8 +127,10 @@ def start_client(
     start_container(engine, container_id)
 
 
-def result_of(engine: Engine, container_id: str, course: Course) -> BenchmarkRun | None:
-    """What an ended client measured, ``None`` where it left no result.
+def result_of(
+    engine: Engine, container_id: str, course: Course, version: str
+) -> BenchmarkRun | None:
+    """What an ended client of this version of vLLM measured, ``None`` where it left no result.
 
     Raises:
         BenchmarkError: the result cannot be read.
@@ -134,12 +141,14 @@ def result_of(engine: Engine, container_id: str, course: Course) -> BenchmarkRun
     if content is None:
         return None
     run = read_benchmark(content)[-1]
-    return replace(run, conditions=run.conditions | _told(course))
+    return replace(run, conditions=run.conditions | _told(course, version))
 
 
-def _told(course: Course) -> dict[str, str]:
+def _told(course: Course, version: str) -> dict[str, str]:
     """What the result itself does not say of how it was made, in the words of the client's flags."""
     told = {"temperature": "0"}
+    if starts_cold(version):
+        told["prefix_cache"] = COLD
     if course.dataset is Dataset.RANDOM:
         return told | {"dataset_name": "random"}
     if course.dataset is Dataset.SHAREGPT:

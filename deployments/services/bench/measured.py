@@ -8,7 +8,7 @@ from deployments.models import Release, Replica
 from deployments.planning.bench.invocation import Served
 from deployments.planning.engines.arguments import PROGRAM
 from deployments.planning.errors import PlanningError
-from deployments.planning.plan import PlannedReplica, Role
+from deployments.planning.plan import Plan, PlannedReplica, Role
 from deployments.selectors.engine_profiles import known_profile
 from deployments.selectors.plans import stored_plan
 from deployments.services.errors import ConflictError
@@ -78,7 +78,7 @@ def measured_of(release: Release) -> Measured:
             base_url=f"http://127.0.0.1:{_port_inside(front)}",
             name=planned.served_model_name,
             tokenizer=planned.container.command[len(PROGRAM)],
-            version=_vllm_version(plan.engine, plan.engine_version),
+            version=vllm_version(plan),
         ),
     )
 
@@ -91,9 +91,9 @@ def _port_inside(front: PlannedReplica) -> int:
     return front.health_port or 0
 
 
-def _vllm_version(engine: str, version: str) -> str:
+def vllm_version(plan: Plan) -> str:
     """The vLLM whose client the image holds: vllm-ascend stands on one, with numbers of its own."""
     try:
-        return known_profile(f"{engine}=={version}").vllm_version
+        return known_profile(f"{plan.engine}=={plan.engine_version}").vllm_version
     except PlanningError:
-        return version
+        return plan.engine_version

@@ -13,6 +13,8 @@ INPUT_TOLERANCE = 0.02
 OUTPUT_TOLERANCE = 0.10
 """Mean lengths may differ by this much: tokenisers re-encode, answers end where they will."""
 
+COLD = "cold"
+"""The condition ``prefix_cache`` of a run that could find nothing of earlier ones in the prefix cache."""
 RANDOM_DATASETS = frozenset({"random", "random-mm", "prefix_repetition"})
 _SPECULATION_ONLY = frozenset({"method", "num_speculative_tokens"})
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from deployments.telemetry.benchmarks.conditions import COLD
 from deployments.telemetry.benchmarks.loads import at_load, loads
 from deployments.telemetry.benchmarks.values import BenchmarkRun
 
@@ -65,6 +66,9 @@ def command(run: BenchmarkRun) -> list[str]:
     words += ["--seed", run.conditions.get("seed", "0"), "--temperature", "0"]
     if run.conditions.get("ignore_eos") == "True":
         words.append("--ignore-eos")
+    if run.conditions.get("prefix_cache") == COLD:
+        # Another word for each run, or it finds the prompts of the one before.
+        words += ["--extra-body", '{"cache_salt": "run-1"}']
     return [
         *words,
         *("--num-warmups", str(WARM_UPS), "--percentile-metrics", "ttft,tpot,itl,e2el"),

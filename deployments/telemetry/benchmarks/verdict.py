@@ -109,16 +109,10 @@ def _refused(why: tuple[Text, ...]) -> Comparison:
 
 def _judged(off: Runs, on: Runs, levels: list[Level]) -> Comparison:
     lowest = levels[0]
-    verdict, keep_up_to = _overall(levels)
+    verdict, keep_up_to = overall(levels)
     why = [_sentence(level) for level in levels]
     if keep_up_to is not None:
-        why.insert(
-            0,
-            text(
-                "Speculation pays up to {count} concurrent requests; above that it is not shown to.",
-                count=keep_up_to,
-            ),
-        )
+        why.insert(0, pays_up_to(keep_up_to))
     if random_tokens([*off, *on]):
         verdict, keep_up_to = Verdict.INCONCLUSIVE, None
         why.append(
@@ -139,8 +133,16 @@ def _judged(off: Runs, on: Runs, levels: list[Level]) -> Comparison:
     )
 
 
-def _overall(levels: list[Level]) -> tuple[Verdict, int | None]:
-    """Loads ascend: keep as far as every one says so."""
+def pays_up_to(count: int) -> Text:
+    """Say how far speculation pays, where it does not at every load."""
+    return text(
+        "Speculation pays up to {count} concurrent requests; above that it is not shown to.",
+        count=count,
+    )
+
+
+def overall(levels: list[Level]) -> tuple[Verdict, int | None]:
+    """The verdict on all loads, which ascend: keep as far as every one says so; and how far that is."""
     verdicts = {level.verdict for level in levels}
     if len(verdicts) == 1:
         return verdicts.pop(), None
@@ -175,17 +177,18 @@ def _no_common_load(off: Runs, on: Runs) -> Text:
     if before[0] != after[0]:
         return text(
             "The runs differ in more than speculation: concurrency is {before} in the first and {after} in the second.",
-            before=_limit(before[0]),
-            after=_limit(after[0]),
+            before=limit_text(before[0]),
+            after=limit_text(after[0]),
         )
     return text(
         "The runs differ in more than speculation: the request rate is {before} in the first and {after} in the second.",
-        before=_limit(before[1]),
-        after=_limit(after[1]),
+        before=limit_text(before[1]),
+        after=limit_text(after[1]),
     )
 
 
-def _limit(value: float | str | None) -> Text | str:
+def limit_text(value: float | str | None) -> Text | str:
+    """A load in words; ``None`` is not limited."""
     return text("not limited") if value is None else f"{value}"
 
 
@@ -245,7 +248,7 @@ def _value(measured: Ratio | None) -> float | None:
 
 
 def _sentence(level: Level) -> Text:
-    concurrency = _limit(level.max_concurrency)
+    concurrency = limit_text(level.max_concurrency)
     said = [
         text("output throughput {range}", range=_range(level.throughput))
         if level.throughput
