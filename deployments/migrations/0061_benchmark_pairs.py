@@ -11,7 +11,7 @@ import deployments.models.sentences
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("deployments", "0048_benchmark_jobs"),
+        ("deployments", "0060_canary_replicas"),
     ]
 
     operations = [
