@@ -100,7 +100,8 @@ class History:
     """The acceptance history of one deployment over one range.
 
     ``totals`` are the sums of the range without prefill replicas, which decode one token a request;
-    ``judged`` are those of the live release, which the advice is about; ``earlier`` are releases
+    ``judged`` are those of the live release, which the advice is about; ``positions`` are of the same,
+    or of all where nothing is live, and of ``position_drafts``; ``earlier`` are releases
     that one may compare with, newest first; ``read`` is when the log of each replica was last read.
     """
 
@@ -112,6 +113,7 @@ class History:
     judged: Counts
     judged_windows: int
     positions: tuple[PositionBar, ...]
+    position_drafts: int | None
     replicas: tuple[ReplicaLine, ...]
     prefill: tuple[ReplicaLine, ...]
     roles: tuple[str, ...]
@@ -170,6 +172,7 @@ def history(deployment: Deployment, live: Release | None, wanted: Wanted) -> His
     ]
     reading = reading_of(deployment, one)
     judged = _sum(now_live)
+    by_position = judged if live else _sum(shown)
     return History(
         range=one,
         only=wanted.only,
@@ -178,7 +181,8 @@ def history(deployment: Deployment, live: Release | None, wanted: Wanted) -> His
         windows=sum(part.windows for part in shown),
         judged=judged,
         judged_windows=sum(part.windows for part in now_live),
-        positions=_positions(judged if live else _sum(shown)),
+        positions=_positions(by_position),
+        position_drafts=by_position.num_drafts,
         replicas=_replicas(part for part in drafting if _of(part, live)),
         prefill=_replicas(part for part in parts if part.role == Role.PREFILL),
         roles=tuple(sorted({part.role for part in drafting})),

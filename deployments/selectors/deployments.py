@@ -10,9 +10,12 @@ from deployments.models import (
     CHANGING_STATES,
     ApprovalRequest,
     Deployment,
+    Host,
+    Reachability,
     Release,
     ReleaseState,
     Replica,
+    ReplicaState,
     Revision,
     TeamRole,
     User,
@@ -34,6 +37,11 @@ from deployments.selectors.releases import (
 )
 from deployments.selectors.standings import NOT_SPECULATING, silent_since
 
+SEEN_WHILE_REACHED = (
+    ReplicaState.CREATED,
+    ReplicaState.RUNNING,
+    ReplicaState.UNKNOWN,
+)
 ENDPOINT_ROLES = (Role.ROUTER, Role.COMBINED)
 
 
@@ -97,6 +105,22 @@ class DeploymentPage:
     def silent_since(self) -> datetime | None:
         """Since when nothing was heard of what is live, if that is worth a word."""
         return silent_since(self.row, self.live)
+
+    @property
+    def unseen(self) -> tuple[Host, ...]:
+        """Hosts that do not answer, of replicas that may still run there."""
+        hosts = {
+            replica.host.pk: replica.host
+            for replica in self.replicas
+            if replica.host.reachability == Reachability.UNREACHABLE
+            and replica.state in SEEN_WHILE_REACHED
+        }
+        return tuple(hosts.values())
+
+    @property
+    def unseen_replicas(self) -> int:
+        """Replicas of which nobody knows whether they run."""
+        return sum(1 for replica in self.replicas if replica.state == "unknown")
 
     @property
     def running(self) -> int:

@@ -114,6 +114,12 @@ class ReleaseTail:
         pane = self.pane.stamp if self.pane else ""
         return f"{pane}{self.following:d}"
 
+    @property
+    def readable(self) -> bool:
+        """Whether there is anything to read, or may be: the log of a removed container went with it."""
+        removed = self.focus is not None and self.focus.state == ReplicaState.REMOVED
+        return not removed or (self.pane is not None and bool(self.pane.lines))
+
 
 def replica_title(row: Replica) -> str:
     """A replica in words: decode 0 on gpu-1."""

@@ -340,6 +340,8 @@ def test_stopped_deployment_is_not_judged_and_keeps_its_history(
     assert "Nothing runs now, so nothing is judged." in page
     assert "Nothing was drafted" not in page
     assert "0 of 0" not in page
+    assert "Of 0 drafts" not in page
+    assert "every release in it" in page
     assert data_of(as_alice, release)["totals"]["drafted"]
 
 

@@ -10,9 +10,11 @@ from deployments.models import (
     Cluster,
     Deployment,
     Host,
+    Reachability,
     Release,
     ReleaseState,
     Replica,
+    ReplicaState,
     Standing,
     User,
 )
@@ -165,6 +167,19 @@ def test_head_names_the_endpoint_with_a_request_to_try(
         "-H 'Content-Type: application/json' "
         '-d \'{"model": "chat", "messages": [{"role": "user", "content": "Say hello."}]}\''
     )
+
+
+def test_what_runs_on_a_silent_host_is_not_seen_and_not_gone(
+    as_alice: Client, cluster: Cluster, alice: User
+) -> None:
+    release = live(cluster, alice)
+    release.replicas.update(state=ReplicaState.UNKNOWN)
+    Host.objects.update(
+        reachability=Reachability.UNREACHABLE, unreachable_since=timezone.now()
+    )
+    page = parsed(as_alice.get(f"/deployments/{release.deployment_id}/"))
+    assert "1 not seen" in words(page, ".facts")
+    assert "gpu-1 does not answer." in words(page, ".calls")
 
 
 def test_endpoint_of_a_host_without_address_is_not_invented(

@@ -296,6 +296,18 @@ def test_acceptance_is_summed_over_the_last_day(
     assert "Healthy" in row.get_text()
 
 
+def test_too_few_drafts_are_no_verdict_and_not_nothing(
+    as_alice: Client, cluster: Cluster
+) -> None:
+    replica = factories.ReplicaFactory.create(release=release_on(cluster))
+    factories.AcceptanceSampleFactory.create(
+        replica=replica, accepted=8, drafted=12, num_drafts=4, per_position=[4, 3, 1]
+    )
+    judged()
+    response = as_alice.get("/")
+    assert "can be judged yet" in text_of(response, "h1")
+
+
 def test_prefill_replicas_are_not_judged(as_alice: Client, cluster: Cluster) -> None:
     """They decode one token per request, so their counts say nothing."""
     replica = factories.ReplicaFactory.create(

@@ -109,6 +109,17 @@ def test_the_log_of_a_failed_release_is_read_once(
     assert INFO.format(1) in form.get_text()
 
 
+def test_the_log_of_a_removed_container_is_not_asked_for(
+    as_alice: Client, release: Release
+) -> None:
+    """It went with it; and what it had not shown by then it never will."""
+    fail(release)
+    release.replicas.update(state=ReplicaState.REMOVED)
+    page = parsed(as_alice.get(f"/releases/{release.pk}/"))
+    assert not page.select(f"#tail-{release.pk}")
+    assert "it ended before its log showed it" in page.get_text()
+
+
 def test_a_failed_release_gives_up_on_a_log_that_nobody_reads(
     as_alice: Client, release: Release
 ) -> None:
