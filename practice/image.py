@@ -1,6 +1,5 @@
 """Image: the root file system of the practice image, packed from this machine's own Python."""
 
-import io
 import os
 import pathlib
 import shutil
@@ -9,6 +8,7 @@ import sysconfig
 import tarfile
 from collections.abc import Iterator
 
+from practice.archive import RootArchive
 from practice.elf import ElfError, interpreter, shared_libraries
 
 PRACTICE_IMAGE = "draftboard/practice-vllm:0.32.0"
@@ -120,7 +120,7 @@ def write_root_filesystem(path: pathlib.Path | str) -> None:
     """
     try:
         with tarfile.open(path, "w", format=tarfile.GNU_FORMAT) as archive:
-            _RootFileSystem(archive).write()
+            _RootFileSystem(RootArchive(archive)).write()
     except (ElfError, OSError) as error:
         raise PackingError(
             f"The practice image cannot be packed on this machine: {error}"
@@ -128,11 +128,10 @@ def write_root_filesystem(path: pathlib.Path | str) -> None:
 
 
 class _RootFileSystem:
-    """Adds files with plain owners and modes; each directory once, before its content."""
+    """Fills the archive."""
 
-    def __init__(self, archive: tarfile.TarFile) -> None:
+    def __init__(self, archive: RootArchive) -> None:
         self._archive = archive
-        self._known: set[str] = set()
 
     def write(self) -> None:
         for name in (
@@ -146,10 +145,10 @@ class _RootFileSystem:
             "run",
             "models",
         ):
-            self._directory(name)
-        self._text("etc/passwd", ACCOUNTS)
-        self._text("etc/group", GROUP)
-        self._text("etc/nsswitch.conf", "hosts: files dns\n")
+            self._archive.directory(name)
+        self._archive.text("etc/passwd", ACCOUNTS)
+        self._archive.text("etc/group", GROUP)
+        self._archive.text("etc/nsswitch.conf", "hosts: files dns\n")
         self._python()
         self._engine()
         self._busybox()
@@ -157,18 +156,18 @@ class _RootFileSystem:
     def _python(self) -> None:
         program = pathlib.Path(os.path.realpath(sys.executable))
         version = f"python{sys.version_info.major}.{sys.version_info.minor}"
-        self._file(program, f"{PYTHON}/bin/{version}", executable=True)
-        self._link(f"{PYTHON}/bin/python3", version)
-        self._link("usr/bin/python3", f"{PYTHON}/bin/{version}")
+        self._archive.file(program, f"{PYTHON}/bin/{version}", executable=True)
+        self._archive.link(f"{PYTHON}/bin/python3", version)
+        self._archive.link("usr/bin/python3", f"{PYTHON}/bin/{version}")
         library = pathlib.Path(sysconfig.get_path("stdlib"))
         target = f"{PYTHON}/{sys.platlibdir}/{version}"
         modules = [program]
         for source in _standard_library(library):
             inside = source.relative_to(library).as_posix()
-            self._file(source, f"{target}/{inside}")
+            self._archive.file(source, f"{target}/{inside}")
             if source.suffix == ".so":
                 modules.append(source)
-        self._directory(f"{target}/lib-dynload")
+        self._archive.directory(f"{target}/lib-dynload")
         self._libraries(program, modules)
 
     def _libraries(self, program: pathlib.Path, modules: list[pathlib.Path]) -> None:
@@ -176,7 +175,9 @@ class _RootFileSystem:
         loader = interpreter(program)
         if loader is None:
             return
-        self._file(pathlib.Path(os.path.realpath(loader)), loader, executable=True)
+        self._archive.file(
+            pathlib.Path(os.path.realpath(loader)), loader, executable=True
+        )
         libraries = shared_libraries(modules)
         beside = next(
             (
@@ -187,86 +188,35 @@ class _RootFileSystem:
             pathlib.Path(loader).parent,
         )
         for name, file in libraries.items():
-            self._file(file.resolve(), f"{beside}/{name}", executable=True)
+            self._archive.file(file.resolve(), f"{beside}/{name}", executable=True)
         # What the C library opens by name when it looks a name up or ends a thread.
         for name in OPENED_BY_NAME:
             if (beside / name).exists() and name not in libraries:
-                self._file((beside / name).resolve(), f"{beside}/{name}")
+                self._archive.file((beside / name).resolve(), f"{beside}/{name}")
 
     def _engine(self) -> None:
         for name in ("vllm", "vllm-router", "curl"):
             text = (SOURCE / name).read_text()
             _, _, body = text.partition("\n")
-            self._text(f"opt/practice/{name}", SHEBANG + body, executable=True)
-            self._link(f"usr/local/bin/{name}", f"/opt/practice/{name}")
-        self._file(SOURCE / "__init__.py", "opt/practice/__init__.py")
+            self._archive.text(f"opt/practice/{name}", SHEBANG + body, executable=True)
+            self._archive.link(f"usr/local/bin/{name}", f"/opt/practice/{name}")
+        self._archive.file(SOURCE / "__init__.py", "opt/practice/__init__.py")
         for source in sorted((SOURCE / "engine").rglob("*")):
             if source.suffix in (".py", ".txt"):
                 inside = source.relative_to(SOURCE).as_posix()
-                self._file(source, f"opt/practice/{inside}")
+                self._archive.file(source, f"opt/practice/{inside}")
 
     def _busybox(self) -> None:
         program = shutil.which("busybox")
         if program is None or interpreter(pathlib.Path(program)) is not None:
             return
-        self._file(
+        self._archive.file(
             pathlib.Path(os.path.realpath(program)), "bin/busybox", executable=True
         )
         for name in BUSYBOX_LINKS:
-            self._link(f"bin/{name}", "/bin/busybox")
-        self._link("usr/bin/env", "/bin/busybox")
-        self._text("bin/bash", BASH, executable=True)
-
-    def _directory(self, name: str) -> None:
-        name = name.strip("/")
-        if not name or name in self._known:
-            return
-        self._directory(name.rpartition("/")[0])
-        self._known.add(name)
-        entry = tarfile.TarInfo(name)
-        entry.type = tarfile.DIRTYPE
-        entry.mode = 0o1777 if name == "tmp" else 0o755
-        self._archive.addfile(entry)
-
-    def _file(
-        self, source: pathlib.Path, target: str, *, executable: bool = False
-    ) -> None:
-        name = self._entry(target)
-        if name is None:
-            return
-        entry = tarfile.TarInfo(name)
-        about = source.stat()
-        entry.size, entry.mtime = about.st_size, int(about.st_mtime)
-        entry.mode = 0o755 if executable else 0o644
-        with source.open("rb") as content:
-            self._archive.addfile(entry, content)
-
-    def _text(self, target: str, text: str, *, executable: bool = False) -> None:
-        name = self._entry(target)
-        if name is None:
-            return
-        entry = tarfile.TarInfo(name)
-        data = text.encode()
-        entry.size = len(data)
-        entry.mode = 0o755 if executable else 0o644
-        self._archive.addfile(entry, io.BytesIO(data))
-
-    def _link(self, target: str, to: str) -> None:
-        name = self._entry(target)
-        if name is None:
-            return
-        entry = tarfile.TarInfo(name)
-        entry.type, entry.linkname = tarfile.SYMTYPE, to
-        self._archive.addfile(entry)
-
-    def _entry(self, target: str) -> str | None:
-        """Make the parents of ``target``; ``None`` when it is there already."""
-        name = target.strip("/")
-        if name in self._known:
-            return None
-        self._directory(name.rpartition("/")[0])
-        self._known.add(name)
-        return name
+            self._archive.link(f"bin/{name}", "/bin/busybox")
+        self._archive.link("usr/bin/env", "/bin/busybox")
+        self._archive.text("bin/bash", BASH, executable=True)
 
 
 def _standard_library(library: pathlib.Path) -> Iterator[pathlib.Path]:

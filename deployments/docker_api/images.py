@@ -24,7 +24,7 @@ from deployments.docker_api.reading import as_object, objects, string, text_map,
 from deployments.docker_api.translation import from_answer, message_of, translated
 from deployments.planning.text import Text, said_by, text
 
-IMPORT_TIMEOUT_S = 120
+IMPORT_TIMEOUT_S = 600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

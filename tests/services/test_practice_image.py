@@ -5,10 +5,8 @@ from pathlib import Path
 import pytest
 
 from deployments.models import Host
-from deployments.services.practice_image import (
-    PracticeImageError,
-    build_practice_image,
-)
+from deployments.services.image_builds import ImageBuildError
+from deployments.services.practice_image import build_practice_image
 from practice.image import PRACTICE_IMAGE
 from tests.factories import HostFactory
 
@@ -16,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 
 def test_an_unknown_host_is_named() -> None:
-    with pytest.raises(PracticeImageError, match="gpu-9"):
+    with pytest.raises(ImageBuildError, match="gpu-9"):
         build_practice_image("gpu-9")
 
 
@@ -24,7 +22,7 @@ def test_without_an_engine_one_sentence_says_so(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
-    with pytest.raises(PracticeImageError, match="Start Docker"):
+    with pytest.raises(ImageBuildError, match="Start Docker"):
         build_practice_image()
 
 

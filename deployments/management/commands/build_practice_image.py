@@ -5,10 +5,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from deployments.services.practice_image import (
-    PracticeImageError,
-    build_practice_image,
-)
+from deployments.services.image_builds import ImageBuildError
+from deployments.services.practice_image import build_practice_image
 
 
 class Command(BaseCommand):
@@ -25,7 +23,7 @@ class Command(BaseCommand):
         """Print the reference and the id of the image."""
         try:
             built = build_practice_image(options["host"])
-        except PracticeImageError as error:
+        except ImageBuildError as error:
             raise CommandError(str(error), returncode=2) from error
         if options["json"]:
             answer = {
