@@ -85,6 +85,7 @@ def add_deployments(
     deployments = _made(
         m.Deployment(
             cluster=panel.clusters[n % CLUSTERS],
+            team_id=panel.clusters[n % CLUSTERS].team_id,
             name=f"{MODELS[n % 3].rpartition('/')[2].lower().replace('.', '-')}-{n:05}",
             created_by=panel.people[n % len(panel.people)],
         )

@@ -173,6 +173,7 @@ class DeploymentFactory(DjangoModelFactory[models.Deployment]):
         model = models.Deployment
 
     cluster = SubFactory(ClusterFactory)
+    team = SelfAttribute("cluster.team")
     name = Sequence(lambda n: f"deployment-{n}")
     created_by = SubFactory(UserFactory)
 

@@ -71,6 +71,18 @@ class DeviceQuotaFactory(DjangoModelFactory[models.DeviceQuota]):
     changed_by = SubFactory(UserFactory)
 
 
+class ClusterShareFactory(DjangoModelFactory[models.ClusterShare]):
+    """A cluster that another team may deploy on."""
+
+    class Meta:
+        model = models.ClusterShare
+
+    cluster = SubFactory(ClusterFactory)
+    team = SubFactory(TeamFactory)
+    access = models.ShareAccess.DEPLOY
+    changed_by = SubFactory(UserFactory)
+
+
 class FreezeWindowFactory(DjangoModelFactory[models.FreezeWindow]):
     """A window of one cluster that denies, from midnight in UTC on 1 January 2026, for a day."""
 

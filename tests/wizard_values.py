@@ -53,6 +53,7 @@ def cluster_choice(
         for name in names or HOSTS
     )
     return ClusterChoice(
+        team=row.team,
         row=row,
         host_names=tuple(host.name for host in hosts),
         platforms=frozenset({platform}),

@@ -26,6 +26,7 @@ from deployments.models.benchmark_pair import (
 )
 from deployments.models.break_glass import BreakGlass
 from deployments.models.catalog import Checkpoint, Drafter, TargetModel
+from deployments.models.cluster_share import ClusterShare, ShareAccess
 from deployments.models.command import Command, CommandKind, CommandState
 from deployments.models.comment import RequestComment
 from deployments.models.delegation import DelegatedVote, Delegation
@@ -137,6 +138,7 @@ __all__ = [
     "ChannelKind",
     "Checkpoint",
     "Cluster",
+    "ClusterShare",
     "Command",
     "CommandKind",
     "CommandState",
@@ -208,6 +210,7 @@ __all__ = [
     "ServingDay",
     "ServingHour",
     "ServingMinute",
+    "ShareAccess",
     "Standing",
     "TableKey",
     "TargetModel",

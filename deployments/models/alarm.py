@@ -41,7 +41,7 @@ class Alarm(Row):
     again: it closes when that lasted. ``release_number`` is what ran.
     """
 
-    TEAM_PATH = "deployment__cluster__team"
+    TEAM_PATH = "deployment__team"
 
     deployment = models.ForeignKey(
         Deployment, on_delete=models.CASCADE, related_name="alarms"

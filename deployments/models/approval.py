@@ -45,7 +45,8 @@ class ApprovalRequest(Row):
     ``starts_itself`` needs no operator; ``start_problem`` says why it has not started yet.
     """
 
-    TEAM_PATH = "plan__revision__deployment__cluster__team"
+    TEAM_PATH = "plan__revision__deployment__team"
+    DECIDED_ON = "plan__revision__deployment__cluster__team"
 
     plan = models.ForeignKey(Plan, on_delete=models.PROTECT, related_name="requests")
     digest = models.CharField(max_length=71)
@@ -124,7 +125,7 @@ class Approval(Row):
     ``digest`` is the digest on the page that the person saw, ``user_name`` their name then.
     """
 
-    TEAM_PATH = "request__plan__revision__deployment__cluster__team"
+    TEAM_PATH = "request__plan__revision__deployment__team"
 
     request = models.ForeignKey(
         ApprovalRequest, on_delete=models.PROTECT, related_name="approvals"

@@ -58,6 +58,8 @@ class AuditAction(models.TextChoices):
     FILE_LOG_CHANGED = "deployment.file_log", _("Changed where its engines log to")
     CLUSTER_CHANGED = "cluster.changed", _("Changed the cluster")
     RULES_CHANGED = "cluster.rules_changed", _("Changed the approval rules")
+    SHARED = "cluster.shared", _("Shared the cluster")
+    UNSHARED = "cluster.unshared", _("Ended the sharing of the cluster")
     QUOTA_CHANGED = "cluster.quota_changed", _("Changed the device quota")
     FREEZE_ADDED = "freeze.added", _("Added a freeze window")
     FREEZE_ENDED = "freeze.ended", _("Ended a freeze window")

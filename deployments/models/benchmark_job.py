@@ -34,7 +34,7 @@ class BenchmarkJob(Row):
     failed, ``lines`` are the last that the client printed then. ``result`` is what the team keeps of it.
     """
 
-    TEAM_PATH = "replica__release__deployment__cluster__team"
+    TEAM_PATH = "replica__release__deployment__team"
 
     replica = models.ForeignKey(
         Replica, on_delete=models.PROTECT, related_name="benchmark_jobs"
@@ -102,7 +102,7 @@ class BenchmarkSegment(Row):
     ``telemetry.benchmarks.documents.run_document``.
     """
 
-    TEAM_PATH = "job__replica__release__deployment__cluster__team"
+    TEAM_PATH = "job__replica__release__deployment__team"
 
     job = models.ForeignKey(
         BenchmarkJob, on_delete=models.CASCADE, related_name="segments"

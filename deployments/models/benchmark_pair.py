@@ -42,7 +42,7 @@ class BenchmarkPair(Row):
     why it ends early, and is written before what was switched is switched back; ``hold`` what it waits for.
     """
 
-    TEAM_PATH = "deployment__cluster__team"
+    TEAM_PATH = "deployment__team"
 
     deployment = models.ForeignKey(
         Deployment, on_delete=models.PROTECT, related_name="benchmark_pairs"

@@ -16,7 +16,7 @@ class BreakGlass(Row):
     ``state_before`` is that of the request; ``incident`` is a name in another system.
     """
 
-    TEAM_PATH = "request__plan__revision__deployment__cluster__team"
+    TEAM_PATH = "request__plan__revision__deployment__team"
 
     request = models.ForeignKey(
         ApprovalRequest, on_delete=models.PROTECT, related_name="broken_glass"

@@ -38,7 +38,7 @@ class Command(Row):
     the owner to stop between two steps and leave nothing half done.
     """
 
-    TEAM_PATH = "release__deployment__cluster__team"
+    TEAM_PATH = "release__deployment__team"
 
     release = models.ForeignKey(
         Release, on_delete=models.PROTECT, related_name="commands"

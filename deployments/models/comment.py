@@ -14,7 +14,7 @@ class RequestComment(Row):
     ``author_name`` is the name of that day.
     """
 
-    TEAM_PATH = "request__plan__revision__deployment__cluster__team"
+    TEAM_PATH = "request__plan__revision__deployment__team"
 
     request = models.ForeignKey(
         ApprovalRequest, on_delete=models.PROTECT, related_name="comments"

@@ -53,7 +53,7 @@ class Delegation(Row):
 class DelegatedVote(Row):
     """For whom a vote was given; insert-only, like the vote. Nobody is voted for twice."""
 
-    TEAM_PATH = "request__plan__revision__deployment__cluster__team"
+    TEAM_PATH = "request__plan__revision__deployment__team"
 
     request = models.ForeignKey(
         ApprovalRequest, on_delete=models.PROTECT, related_name="+"

@@ -6,13 +6,15 @@ from django.db import models
 from deployments.models.base import Row
 from deployments.models.fleet import Cluster
 from deployments.models.scope import ScopedQuerySet
+from deployments.models.team import Team
 
 
 class Deployment(Row):
-    """A named service that a team keeps running on one cluster; the team is the cluster's."""
+    """A named service that a team keeps running on one cluster: its own, or one shared with it."""
 
-    TEAM_PATH = "cluster__team"
+    TEAM_PATH = "team"
 
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="deployments")
     cluster = models.ForeignKey(
         Cluster, on_delete=models.PROTECT, related_name="deployments"
     )
@@ -38,7 +40,7 @@ class Deployment(Row):
 class Revision(Row):
     """An immutable desired state; ``document`` is a ``planning.revision.RevisionSpec``."""
 
-    TEAM_PATH = "deployment__cluster__team"
+    TEAM_PATH = "deployment__team"
 
     deployment = models.ForeignKey(
         Deployment, on_delete=models.PROTECT, related_name="revisions"
@@ -73,7 +75,7 @@ class Plan(Row):
     column, so that no database re-spells it.
     """
 
-    TEAM_PATH = "revision__deployment__cluster__team"
+    TEAM_PATH = "revision__deployment__team"
 
     revision = models.ForeignKey(
         Revision, on_delete=models.PROTECT, related_name="plans"

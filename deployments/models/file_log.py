@@ -23,7 +23,7 @@ class FileLog(Row):
     container may have a path of its own.
     """
 
-    TEAM_PATH = "deployment__cluster__team"
+    TEAM_PATH = "deployment__team"
 
     deployment = models.OneToOneField(
         Deployment, on_delete=models.CASCADE, related_name="file_log"
@@ -57,7 +57,7 @@ class FileLogCursor(Row):
     reads, so that of two readers one stores nothing.
     """
 
-    TEAM_PATH = "replica__release__deployment__cluster__team"
+    TEAM_PATH = "replica__release__deployment__team"
 
     replica = models.ForeignKey(
         Replica, on_delete=models.CASCADE, related_name="file_cursors"

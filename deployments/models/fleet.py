@@ -48,6 +48,7 @@ class Cluster(Row):
     """
 
     TEAM_PATH = "team"
+    CLUSTER_PATH = "pk"
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="clusters")
     name = models.CharField(max_length=80)
@@ -83,6 +84,7 @@ class Host(Row):
     """
 
     TEAM_PATH = "cluster__team"
+    CLUSTER_PATH = "cluster"
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="hosts")
     name = models.SlugField(max_length=63)

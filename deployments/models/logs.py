@@ -21,7 +21,7 @@ class LogRun(models.TextChoices):
 class LogRequest(Row):
     """Somebody looks at the log of a replica until ``wanted_until``; looking on moves that time."""
 
-    TEAM_PATH = "replica__release__deployment__cluster__team"
+    TEAM_PATH = "replica__release__deployment__team"
 
     replica = models.ForeignKey(
         Replica, on_delete=models.CASCADE, related_name="log_requests"
@@ -52,7 +52,7 @@ class LogTail(Row):
     of two readers stores nothing. ``problem`` is a code, empty while the log can be read.
     """
 
-    TEAM_PATH = "request__replica__release__deployment__cluster__team"
+    TEAM_PATH = "request__replica__release__deployment__team"
 
     request = models.OneToOneField(
         LogRequest, on_delete=models.CASCADE, related_name="tail"

@@ -21,7 +21,7 @@ class CounterCursor(Row):
     sums while log and counters tell different things.
     """
 
-    TEAM_PATH = "replica__release__deployment__cluster__team"
+    TEAM_PATH = "replica__release__deployment__team"
 
     replica = models.ForeignKey(
         Replica, on_delete=models.CASCADE, related_name="counter_cursors"
@@ -65,7 +65,7 @@ class Serving(models.Model):
     ``{"sum": s, "count": n, "le": {upper bound: n}}``, each observation in one bucket only.
     """
 
-    TEAM_PATH = "deployment__cluster__team"
+    TEAM_PATH = "deployment__team"
     STEP_S: int
 
     id = models.BigAutoField(primary_key=True)

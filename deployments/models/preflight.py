@@ -45,7 +45,7 @@ class Preflight(Row):
     holds for) and ``at`` (ISO 8601); the release writes those that it repeats.
     """
 
-    TEAM_PATH = "request__plan__revision__deployment__cluster__team"
+    TEAM_PATH = "request__plan__revision__deployment__team"
 
     request = models.OneToOneField(
         ApprovalRequest, on_delete=models.CASCADE, related_name="preflight"

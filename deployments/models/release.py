@@ -58,7 +58,7 @@ class Release(Row):
     for one that found everything free.
     """
 
-    TEAM_PATH = "deployment__cluster__team"
+    TEAM_PATH = "deployment__team"
 
     deployment = models.ForeignKey(
         Deployment, on_delete=models.PROTECT, related_name="releases"
@@ -169,7 +169,7 @@ class Replica(Row):
     drafts in another way than the plan's own, so its counts are no part of what judges that.
     """
 
-    TEAM_PATH = "release__deployment__cluster__team"
+    TEAM_PATH = "release__deployment__team"
 
     release = models.ForeignKey(
         Release, on_delete=models.PROTECT, related_name="replicas"
@@ -288,7 +288,7 @@ class ReleaseEvent(Row):
     REMOVE_OLD, STOP, REMOVE, EMERGENCY. ``detail`` holds machine facts (container id, bytes pulled).
     """
 
-    TEAM_PATH = "release__deployment__cluster__team"
+    TEAM_PATH = "release__deployment__team"
 
     release = models.ForeignKey(
         Release, on_delete=models.PROTECT, related_name="events"

@@ -11,7 +11,7 @@ from deployments.models.scope import ScopedQuerySet
 class RequestReminder(Row):
     """One reminder: of a request in a state, when so many percent of its time there were over."""
 
-    TEAM_PATH = "request__plan__revision__deployment__cluster__team"
+    TEAM_PATH = "request__plan__revision__deployment__team"
 
     request = models.ForeignKey(
         ApprovalRequest, on_delete=models.CASCADE, related_name="reminders"

@@ -21,7 +21,7 @@ class Rollup(models.Model):
     The key is a number, for these rows stand in no address and there are many of them.
     """
 
-    TEAM_PATH = "deployment__cluster__team"
+    TEAM_PATH = "deployment__team"
     STEP_S: int
 
     id = models.BigAutoField(primary_key=True)
@@ -118,7 +118,7 @@ class AcceptanceStanding(Row):
     live. ``judged_at`` is empty when something came in since.
     """
 
-    TEAM_PATH = "deployment__cluster__team"
+    TEAM_PATH = "deployment__team"
 
     deployment = models.OneToOneField(
         Deployment, on_delete=models.CASCADE, related_name="standing"

@@ -17,7 +17,7 @@ class LogCursor(Row):
     is missing; ``same_timestamp`` counts the lines read with that very time stamp.
     """
 
-    TEAM_PATH = "replica__release__deployment__cluster__team"
+    TEAM_PATH = "replica__release__deployment__team"
 
     replica = models.ForeignKey(
         Replica, on_delete=models.CASCADE, related_name="cursors"
@@ -52,7 +52,7 @@ class LogCursor(Row):
 class LogGap(Row):
     """Lines that the engine had thrown away before they were read, from and to in nanoseconds."""
 
-    TEAM_PATH = "replica__release__deployment__cluster__team"
+    TEAM_PATH = "replica__release__deployment__team"
 
     replica = models.ForeignKey(Replica, on_delete=models.CASCADE, related_name="gaps")
     container_id = models.CharField(max_length=64)
@@ -86,7 +86,7 @@ class AcceptanceSample(Row):
     it: it is set in the transaction that adds it to them, so a sample is in exactly one place.
     """
 
-    TEAM_PATH = "deployment__cluster__team"
+    TEAM_PATH = "deployment__team"
 
     deployment = models.ForeignKey(
         Deployment, on_delete=models.CASCADE, related_name="samples"

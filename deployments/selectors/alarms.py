@@ -36,7 +36,7 @@ class AlarmPage:
 def alarms_for(user: User) -> ScopedQuerySet[Alarm]:
     """Alarms of the person's teams."""
     return Alarm.objects.for_user(user).select_related(
-        "deployment__cluster__team", "acknowledged_by"
+        "deployment__cluster", "deployment__team", "acknowledged_by"
     )
 
 
@@ -83,7 +83,7 @@ def _calling() -> QuerySet[Alarm]:
 
 def alarm_page(user: User, row: Alarm) -> AlarmPage:
     """One alarm with everything that its page shows."""
-    team = row.deployment.cluster.team
+    team = row.deployment.team
     return AlarmPage(
         row=row,
         figures=tuple(_figures(row)),

@@ -27,7 +27,6 @@ from deployments.planning.errors import PlanningError
 from deployments.planning.freezing import Freeze
 from deployments.planning.launch.files import launch_files
 from deployments.planning.plan import Plan
-from deployments.selectors.access import roles_in
 from deployments.selectors.break_glass import MAY_REVIEW
 from deployments.selectors.changes import (
     Setting,
@@ -50,7 +49,7 @@ from deployments.selectors.votes import (
     needs_other_person,
     obstacle,
     possible_approvers,
-    team_of,
+    roles_on,
     vote_counts,
 )
 
@@ -180,7 +179,8 @@ class RequestPage:
 def requests_for(user: User) -> ScopedQuerySet[ApprovalRequest]:
     """Requests of the person's teams with what their pages read."""
     return ApprovalRequest.objects.for_user(user).select_related(
-        "plan__revision__deployment__cluster__team",
+        "plan__revision__deployment__cluster",
+        "plan__revision__deployment__team",
         "plan__revision__created_by",
         "submitted_by",
         "preflight",
@@ -200,7 +200,7 @@ def request_page(user: User, row: ApprovalRequest) -> RequestPage:
     against = release.replaces if release else _live_release(row)
     state = effective_state(row)
     is_open = state == RequestState.OPEN
-    roles = roles_in(user, team_of(row))
+    roles = roles_on(user, row)
     operates = TeamRole.OPERATOR in roles
     superseded = state == RequestState.SUPERSEDED
     freeze = _freeze(row) if state in LIVE_STATES else None

@@ -101,5 +101,5 @@ def benchmark_jobs(deployment: Deployment, *, with_results: bool = True) -> Jobs
 def jobs_for(user: User) -> QuerySet[BenchmarkJob]:
     """Benchmarks of the person's teams."""
     return BenchmarkJob.objects.for_user(user).select_related(
-        "replica__release__deployment__cluster__team"
+        "replica__release__deployment__cluster", "replica__release__deployment__team"
     )

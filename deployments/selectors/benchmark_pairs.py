@@ -43,7 +43,8 @@ STEP_NAMES: dict[PairState, Promise] = {
 }
 SWITCHES = (PairState.APPROVAL, PairState.SWITCHING_OFF, PairState.SWITCHING_BACK)
 RELATED = (
-    "deployment__cluster__team",
+    "deployment__cluster",
+    "deployment__team",
     "other",
     "asked_by",
     "request__plan__revision",

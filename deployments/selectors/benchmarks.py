@@ -154,7 +154,7 @@ def runs_of(result: BenchmarkResult) -> tuple[BenchmarkRun, ...]:
 
 def deployment_for(user: User, team: Team, name: str) -> Deployment | None:
     """The team's deployment of that name, if there is exactly one."""
-    found = Deployment.objects.for_user(user).filter(cluster__team=team, name=name)
+    found = Deployment.objects.for_user(user).filter(team=team, name=name)
     rows = list(found.select_related("cluster")[:2])
     return rows[0] if len(rows) == 1 else None
 

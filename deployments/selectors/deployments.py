@@ -140,13 +140,15 @@ class DeploymentPage:
 
 def deployments_for(user: User) -> ScopedQuerySet[Deployment]:
     """Deployments of the person's teams."""
-    return Deployment.objects.for_user(user).select_related("cluster__team", "standing")
+    return Deployment.objects.for_user(user).select_related(
+        "cluster", "team", "standing"
+    )
 
 
 def shown_release(row: Deployment) -> Release | None:
     """The live release of a deployment, else its newest."""
     releases = Release.objects.filter(deployment=row).select_related(
-        "deployment__cluster__team"
+        "deployment__cluster", "deployment__team"
     )
     live = releases.filter(state=ReleaseState.LIVE).first()
     return live or releases.order_by("-number").first()
@@ -161,7 +163,7 @@ def deployment_page(user: User, row: Deployment) -> DeploymentPage:
     newest = shown if shown and newest and shown.pk == newest.pk else newest
     plan = readable_plan(shown) if shown else None
     replicas = tuple(shown.replicas.select_related("host")) if shown else ()
-    roles = roles_in(user, row.cluster.team)
+    roles = roles_in(user, row.team)
     may_operate = TeamRole.OPERATOR in roles
     drifted = any(replica.drift for replica in replicas)
     return DeploymentPage(

@@ -1,6 +1,6 @@
 """Devices of a host as cells: runs of neighbours that one replica holds, card by card."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -22,12 +22,14 @@ class CellRun:
     """Neighbouring devices of one holder; ``cards`` groups their numbers as they sit on cards.
 
     ``kind`` is used, prefill, held (booked by a release that is not live), alien (reported
-    unhealthy), stale (free when last seen) or free. ``replica`` is ``None`` for the last three.
+    unhealthy), stale (free when last seen) or free. ``replica`` is ``None`` for the last three, and
+    where another team holds them (``foreign``).
     """
 
     kind: str
     cards: tuple[tuple[int, ...], ...]
     replica: Replica | None = None
+    foreign: bool = False
 
     @property
     def count(self) -> int:
@@ -36,9 +38,15 @@ class CellRun:
 
 
 def cell_runs(
-    host: Host, devices: Sequence[Device], holders: Mapping[int, Replica]
+    host: Host,
+    devices: Sequence[Device],
+    holders: Mapping[int, Replica],
+    foreign: Collection[int | None] = (),
 ) -> tuple[CellRun, ...]:
-    """The devices in the order of their numbers, in runs of one holder and one kind."""
+    """The devices in the order of their numbers, in runs of one holder and one kind.
+
+    Of ``foreign`` ones is not said which deployment holds them.
+    """
     unreachable = host.reachability == Reachability.UNREACHABLE
 
     def key(device: Device) -> tuple[str, str]:
@@ -57,7 +65,8 @@ def cell_runs(
                     tuple(card)
                     for _card, card in groupby(numbers, key=lambda n: n // per_card)
                 ),
-                replica=holders.get(numbers[0]),
+                replica=None if numbers[0] in foreign else holders.get(numbers[0]),
+                foreign=numbers[0] in foreign,
             )
         )
     return tuple(runs)

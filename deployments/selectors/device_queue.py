@@ -1,7 +1,7 @@
 """Who holds what a release needs, who came earlier, and so the place of a release in the queue."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from django.utils.translation import gettext as _
@@ -23,7 +23,8 @@ Need = tuple[UUID, str, int]
 class Obstacle:
     """A device or port that a release has to wait for, and the release that is before it there.
 
-    ``queued`` says that it does not hold it either: it waits for it, and came earlier.
+    ``queued`` says that it does not hold it either: it waits for it, and came earlier. Of a
+    ``foreign`` one, which is of another team, is not said which it is.
     """
 
     host: Host
@@ -31,6 +32,7 @@ class Obstacle:
     number: int
     release: Release
     queued: bool
+    foreign: bool = False
 
     @property
     def thing(self) -> str:
@@ -119,9 +121,12 @@ def _obstacles(
         need = need_of(row)
         if need not in own:
             found.setdefault(need, _obstacle(row, need, queued=True))
-    return tuple(
-        sorted(found.values(), key=lambda one: (one.host.name, one.kind, one.number))
-    )
+    team = release.deployment.team_id
+    named = [
+        replace(one, foreign=one.release.deployment.team_id != team)
+        for one in found.values()
+    ]
+    return tuple(sorted(named, key=lambda one: (one.host.name, one.kind, one.number)))
 
 
 def _waiting(hosts: set[UUID]) -> list[QueuedBooking]:

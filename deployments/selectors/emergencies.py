@@ -31,7 +31,7 @@ def may_run(releases: Iterable[Release | None], replicas: Iterable[Replica]) -> 
 
 def may_stop_now(user: User, deployment: Deployment) -> bool:
     """Whether the person may stop the deployment at once."""
-    return bool(roles_in(user, deployment.cluster.team) & MAY_STOP)
+    return bool(roles_in(user, deployment.team) & MAY_STOP)
 
 
 def what_runs(deployment: Deployment) -> list[Replica]:

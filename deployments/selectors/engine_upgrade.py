@@ -142,7 +142,7 @@ def upgradable(user: User, pk: uuid.UUID) -> Upgradable | None:
     operator = RoleGrant.objects.filter(
         role=TeamRole.OPERATOR,
         membership__user=user,
-        membership__team=OuterRef("cluster__team"),
+        membership__team=OuterRef("team"),
     )
     newest = (
         Revision.objects.filter(deployment=OuterRef("pk"))
@@ -153,7 +153,7 @@ def upgradable(user: User, pk: uuid.UUID) -> Upgradable | None:
     )
     row = (
         Deployment.objects.for_user(user)
-        .select_related("cluster__team")
+        .select_related("cluster", "team")
         .annotate(operates=Exists(operator), newest=Coalesce(Subquery(newest), 0))
         .filter(pk=pk)
         .first()
@@ -257,7 +257,7 @@ class _Ground:
         cluster = self.deployment.row.cluster
         settings = replace(
             cluster_settings(cluster),
-            secrets=secret_versions(cluster.team_id, spec.api_key),
+            secrets=secret_versions(self.deployment.row.team_id, spec.api_key),
         )
         try:
             plan = make_plan(numbered, self.entry, self.hosts, settings, self.own)
@@ -296,7 +296,7 @@ def _newer(shipped: Sequence[EngineProfile], current: str) -> str:
 
 def _entry(user: User, row: Deployment, key: str) -> CatalogEntry:
     """The entry of the deployment's team before the shipped one."""
-    team = row.cluster.team_id
+    team = row.team_id
     rows = TargetModel.objects.for_user(user).filter(
         Q(team=team) | Q(team=None), key=key
     )

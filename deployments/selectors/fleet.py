@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.models import (
     Count,
+    Exists,
     Max,
     Min,
+    OuterRef,
     Prefetch,
     QuerySet,
     prefetch_related_objects,
@@ -23,12 +25,12 @@ from deployments.models import (
     Booking,
     Cluster,
     Host,
+    Membership,
     Reachability,
     Replica,
     ReplicaState,
     User,
 )
-from deployments.models.scope import ScopedQuerySet
 from deployments.selectors.device_cells import DEVICES_PER_CARD, CellRun, cell_runs
 
 CLOCK_WARNING_MS = 2000
@@ -179,58 +181,66 @@ class Fleet:
 
 
 def fleet_of(user: User) -> Fleet:
-    """Every cluster of the person's teams with the hosts to look at first, in six queries."""
-    clusters = list(Cluster.objects.for_user(user).select_related("team"))
+    """Every cluster that the person sees with the hosts to look at first, in six queries."""
+    clusters = list(Cluster.objects.for_user_or_guest(user).select_related("team"))
     held = Booking.objects.filter(
         released_at=None, device__isnull=False, host__cluster__in=clusters
     )
-    return Fleet(clusters=_cluster_lines(clusters), booked=held.count())
+    return Fleet(clusters=_cluster_lines(user, clusters), booked=held.count())
 
 
 def hosts_of(user: User) -> tuple[HostLine, ...]:
     """Every host of the person's teams, in three queries."""
-    rows = _hosts().filter(pk__in=Host.objects.for_user(user).values("pk"))
+    rows = _hosts(user).filter(pk__in=Host.objects.for_user(user).values("pk"))
     return tuple(_host_line(row) for row in rows)
 
 
-def cluster_line(cluster: Cluster) -> ClusterLine:
+def cluster_line(user: User, cluster: Cluster) -> ClusterLine:
     """One cluster with the hosts to look at first, in four queries."""
-    return _cluster_lines([cluster])[0]
+    return _cluster_lines(user, [cluster])[0]
 
 
-def host_line(host: Host) -> HostLine:
+def host_line(user: User, host: Host) -> HostLine:
     """One host with its devices, in three queries."""
-    return _host_line(_hosts().get(pk=host.pk))
+    return _host_line(_hosts(user).get(pk=host.pk))
 
 
-def replicas_on(host: Host) -> ScopedQuerySet[Replica]:
-    """Replicas whose containers are, or may be, on the host."""
-    return (
+def replicas_on(user: User, host: Host) -> list[Any]:
+    """Replicas whose containers are, or may be, on the host; ``known`` are of the person's teams."""
+    return list(
         Replica.objects.filter(host=host)
         .exclude(state=ReplicaState.REMOVED)
+        .annotate(known=_known(user, "release"))
         .select_related("release__deployment", "release__plan")
         .order_by("release__deployment__name", "role", "rank")
     )
 
 
-def host_lines(hosts: Sequence[Host]) -> tuple[HostLine, ...]:
+def host_lines(user: User, hosts: Sequence[Host]) -> tuple[HostLine, ...]:
     """These hosts in their order, in two queries."""
-    prefetch_related_objects(hosts, *_devices())
+    prefetch_related_objects(hosts, *_devices(user))
     return tuple(_host_line(host) for host in hosts)
 
 
-def _hosts() -> QuerySet[Host]:
-    return Host.objects.order_by("name").prefetch_related(*_devices())
+def _hosts(user: User) -> QuerySet[Host]:
+    return Host.objects.order_by("name").prefetch_related(*_devices(user))
 
 
-def _devices() -> tuple["str | Prefetch[str]", ...]:
-    held = Booking.objects.filter(
-        released_at=None, device__isnull=False
-    ).select_related("replica__release__deployment", "replica__release__plan")
-    return "devices", Prefetch("bookings", queryset=held)
+def _devices(user: User) -> tuple["str | Prefetch[str]", ...]:
+    held = Booking.objects.filter(released_at=None, device__isnull=False)
+    known = held.annotate(known=_known(user, "replica__release")).select_related(
+        "replica__release__deployment", "replica__release__plan"
+    )
+    return "devices", Prefetch("bookings", queryset=known)
 
 
-def _cluster_lines(clusters: Sequence[Cluster]) -> tuple[ClusterLine, ...]:
+def _known(user: User, release: str) -> Exists:
+    """Whether the person may know which deployment it is: guests and hosts of a cluster share no more."""
+    team = OuterRef(f"{release}__deployment__team")
+    return Exists(Membership.objects.filter(user=user, team=team))
+
+
+def _cluster_lines(user: User, clusters: Sequence[Cluster]) -> tuple[ClusterLine, ...]:
     facts = _facts(clusters)
     each = max(FEWEST_SHOWN, MOST_SHOWN // max(1, len(facts)))
     shown = {
@@ -239,7 +249,7 @@ def _cluster_lines(clusters: Sequence[Cluster]) -> tuple[ClusterLine, ...]:
         for host in sorted(hosts, key=attrgetter("urgency"))[:each]
     }
     lines: dict[uuid.UUID, list[HostLine]] = {}
-    for host in _hosts().filter(pk__in=shown):
+    for host in _hosts(user).filter(pk__in=shown):
         lines.setdefault(host.cluster_id, []).append(_host_line(host))
     return tuple(
         ClusterLine(
@@ -279,9 +289,14 @@ def _host_line(host: Host) -> HostLine:
         if booking.device is not None
     }
     devices = list(host.devices.all())
+    foreign = {
+        booking.device
+        for booking in host.bookings.all()
+        if not getattr(booking, "known", True)
+    }
     return HostLine(
         row=host,
-        runs=cell_runs(host, devices, holders),
+        runs=cell_runs(host, devices, holders, foreign),
         device_count=len(devices),
         booked=len(holders),
         cards_of_two=host.platform in DEVICES_PER_CARD,

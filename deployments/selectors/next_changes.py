@@ -107,7 +107,7 @@ def _drafter_length(deployment: Deployment, plan: Plan) -> int | None:
     if key is None:
         return None
     rows = TargetModel.objects.filter(
-        Q(team=None) | Q(team=deployment.cluster.team_id), key=plan.model
+        Q(team=None) | Q(team=deployment.team_id), key=plan.model
     )
     row = max(rows, key=lambda one: one.team_id is not None, default=None)
     drafters = catalog_entry(row).drafters if row else ()

@@ -55,7 +55,7 @@ def hosts_summary(user: User, most: int) -> HostsSummary:
     rows = ready_models(
         key, lambda: _to_look_at(user, most), edge=edge, never=edge + WARNED_BEFORE
     )
-    lines = host_lines(rows)
+    lines = host_lines(user, rows)
     if not lines:
         return HostsSummary()
     sums: Any = lines[0].row

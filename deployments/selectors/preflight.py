@@ -18,9 +18,8 @@ from deployments.models import (
     User,
 )
 from deployments.planning.text import NOTHING, Text, is_text, text_from_document
-from deployments.selectors.access import roles_in
 from deployments.selectors.texts import listed
-from deployments.selectors.votes import team_of
+from deployments.selectors.votes import roles_on
 
 MAY_ASK = frozenset({TeamRole.OPERATOR, TeamRole.APPROVER})
 SHOWN = (RequestState.OPEN, RequestState.APPROVED, RequestState.RELEASED)
@@ -110,7 +109,7 @@ class PreflightView:
 
 def may_ask(user: User, request: ApprovalRequest) -> bool:
     """Whether the person may have the plan checked: operators run it, approvers decide on it."""
-    return bool(MAY_ASK & roles_in(user, team_of(request)))
+    return bool(MAY_ASK & roles_on(user, request))
 
 
 def preflight_view(request: ApprovalRequest, *, may_ask: bool) -> PreflightView:

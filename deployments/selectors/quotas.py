@@ -67,7 +67,7 @@ def holdings(
         booked[deployment] = booked.get(deployment, frozenset()) | {place}
     live = ApprovalRequest.objects.filter(
         plan__revision__deployment__cluster=cluster,
-        plan__revision__deployment__cluster__team=team,
+        plan__revision__deployment__team=team,
         state__in=[RequestState.OPEN, RequestState.APPROVED],
     ).select_related("plan__revision")
     asked = wanted = 0
@@ -84,8 +84,8 @@ def holdings(
 
 def booked_before(release: Release) -> Places:
     """What other releases of the team booked before this one, and hold; all where it has none."""
-    cluster = release.deployment.cluster
-    return frozenset(place for _one, place in _booked(cluster.team, cluster, release))
+    held = _booked(release.deployment.team, release.deployment.cluster, release)
+    return frozenset(place for _one, place in held)
 
 
 def _booked(
@@ -93,7 +93,7 @@ def _booked(
 ) -> list[tuple[uuid.UUID, tuple[str, int]]]:
     rows = Booking.objects.filter(
         host__cluster=cluster,
-        replica__release__deployment__cluster__team=team,
+        replica__release__deployment__team=team,
         released_at=None,
         device__isnull=False,
     )

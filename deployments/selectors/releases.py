@@ -214,8 +214,10 @@ class ReleasePage:
 def releases_for(user: User) -> ScopedQuerySet[Release]:
     """Releases of the person's teams with what their pages read."""
     return Release.objects.for_user(user).select_related(
-        "deployment__cluster__team",
-        "plan__revision__deployment__cluster__team",
+        "deployment__cluster",
+        "deployment__team",
+        "plan__revision__deployment__cluster",
+        "plan__revision__deployment__team",
         "request__preflight",
         "started_by",
         "broken_glass",
@@ -228,7 +230,7 @@ def release_page(user: User, release: Release) -> ReleasePage:
     plan = readable_plan(release)
     progress = release_progress(release, plan)
     votes = release.request.approvals.filter(decision=Decision.APPROVE)
-    roles = roles_in(user, release.deployment.cluster.team)
+    roles = roles_in(user, release.deployment.team)
     operates = TeamRole.OPERATOR in roles
     return ReleasePage(
         progress=progress,

@@ -22,7 +22,7 @@ def target_groups(user: User) -> list[Group]:
     releases = (
         Release.objects.for_user(user)
         .filter(state=ReleaseState.LIVE)
-        .select_related("plan__revision", "deployment__cluster__team")
+        .select_related("plan__revision", "deployment__cluster", "deployment__team")
         .prefetch_related("replicas__host")
         .order_by("deployment__name")
     )
@@ -40,7 +40,7 @@ def target_groups(user: User) -> list[Group]:
                 {
                     "targets": [f"{name}:{port}"],
                     "labels": {
-                        "__meta_draftboard_team": release.deployment.cluster.team.slug,
+                        "__meta_draftboard_team": release.deployment.team.slug,
                         "__meta_draftboard_cluster": release.deployment.cluster.slug,
                         "deployment": release.deployment.name,
                         "role": replica.role,

@@ -1,8 +1,10 @@
 """Whose decision counts: the rules of voting, asked by the pages before and the services after."""
 
+from collections.abc import Iterable
 from enum import StrEnum
+from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Lower, Now
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -23,7 +25,7 @@ from deployments.models import (
     User,
 )
 from deployments.planning.approval_rules import ApprovalRules, Risk
-from deployments.selectors.access import has_role
+from deployments.selectors.access import roles_in
 from deployments.selectors.policies import current_rules, rules_at
 
 
@@ -63,8 +65,23 @@ OBSTACLE_SENTENCES: dict[Obstacle, Promise] = {
 
 
 def team_of(request: ApprovalRequest) -> Team:
-    """The team whose members decide on the request."""
-    return request.plan.revision.deployment.cluster.team
+    """The team that the request is of."""
+    return request.plan.revision.deployment.team
+
+
+def deciding_teams(request: ApprovalRequest) -> frozenset[UUID]:
+    """The teams whose approvers decide: its own, and the one whose hosts a guest would use."""
+    deployment = request.plan.revision.deployment
+    return frozenset({deployment.team_id, deployment.cluster.team_id})
+
+
+def roles_on(user: User, request: ApprovalRequest) -> frozenset[TeamRole]:
+    """What the person may do with the request: approvers of the cluster's team decide on its guests'."""
+    roles = roles_in(user, team_of(request))
+    deployment = request.plan.revision.deployment
+    if deployment.team_id == deployment.cluster.team_id:
+        return roles
+    return roles | (roles_in(user, deployment.cluster.team) & {TeamRole.APPROVER})
 
 
 def needs_other_person(request: ApprovalRequest) -> bool:
@@ -116,8 +133,8 @@ def decides_for(user: User, request: ApprovalRequest) -> User | None:
     if _obstacle_of_own(user, request) is None or not _may_stand_in(user, request):
         return None
     for one in (
-        open_delegations(team_of(request))
-        .filter(delegate=user)
+        open_delegations(deciding_teams(request))
+        .filter(delegate=user, delegate__memberships__team=F("team"))
         .select_related("approver")
         .order_by("created_at")
     ):
@@ -131,9 +148,11 @@ def decides_for(user: User, request: ApprovalRequest) -> User | None:
     return None
 
 
-def open_delegations(team: Team) -> QuerySet[Delegation]:
-    """The absences of a team now; the database's clock ends them."""
-    return Delegation.objects.filter(team=team, ended_at=None, ends_at__gt=Now())
+def open_delegations(teams: Iterable[UUID]) -> QuerySet[Delegation]:
+    """The absences in these teams now; the database's clock ends them."""
+    return Delegation.objects.filter(
+        team__in=set(teams), ended_at=None, ends_at__gt=Now()
+    )
 
 
 def _votes_for(request: ApprovalRequest) -> QuerySet[DelegatedVote]:
@@ -142,7 +161,7 @@ def _votes_for(request: ApprovalRequest) -> QuerySet[DelegatedVote]:
 
 def _may_stand_in(user: User, request: ApprovalRequest) -> bool:
     """Whether somebody without a right of their own is a member and a second pair of eyes."""
-    members = Membership.objects.filter(user=user, team=team_of(request))
+    members = Membership.objects.filter(user=user, team__in=deciding_teams(request))
     if not user.is_active or not members.exists():
         return False
     if not needs_other_person(request):
@@ -151,7 +170,7 @@ def _may_stand_in(user: User, request: ApprovalRequest) -> bool:
 
 
 def _obstacle_of_own(user: User, request: ApprovalRequest) -> Obstacle | None:
-    if not has_role(user, team_of(request), TeamRole.APPROVER):
+    if not user.is_active or not _rights(user, request).exists():
         return Obstacle.NOT_APPROVER
     if not needs_other_person(request):
         return None
@@ -159,7 +178,7 @@ def _obstacle_of_own(user: User, request: ApprovalRequest) -> Obstacle | None:
         return Obstacle.AUTHOR
     if (kin := _kinship(user, request)) is not None:
         return kin
-    if not _grants(user, request).exists():
+    if not _rights(user, request).filter(created_at__lte=request.created_at).exists():
         return Obstacle.GRANTED_LATER
     return None
 
@@ -215,7 +234,7 @@ def approvals_given(request: ApprovalRequest) -> int:
 def possible_approvers(request: ApprovalRequest) -> QuerySet[User]:
     """The people who may decide on the request now, by name."""
     grants = RoleGrant.objects.filter(
-        membership__team=team_of(request), role=TeamRole.APPROVER
+        membership__team__in=deciding_teams(request), role=TeamRole.APPROVER
     )
     people = User.objects.alias(address=Lower("email")).filter(is_active=True)
     people = people.order_by("username")
@@ -231,9 +250,9 @@ def possible_approvers(request: ApprovalRequest) -> QuerySet[User]:
     absent = own.exclude(pk__in=voted_for).exclude(
         pk__in=request.approvals.values("user")
     )
-    standing_in = open_delegations(team_of(request)).filter(
+    standing_in = open_delegations(deciding_teams(request)).filter(
         approver__in=absent.values("pk"),
-        delegate__memberships__team=team_of(request),
+        delegate__memberships__team=F("team"),
     )
     return people.filter(
         (Q(pk__in=own.values("pk")) & ~Q(pk__in=voted_for))
@@ -259,10 +278,9 @@ def _kinship(user: User, request: ApprovalRequest) -> Obstacle | None:
     return None
 
 
-def _grants(user: User, request: ApprovalRequest) -> QuerySet[RoleGrant]:
+def _rights(user: User, request: ApprovalRequest) -> QuerySet[RoleGrant]:
     return RoleGrant.objects.filter(
         membership__user=user,
-        membership__team=team_of(request),
+        membership__team__in=deciding_teams(request),
         role=TeamRole.APPROVER,
-        created_at__lte=request.created_at,
     )

@@ -1,6 +1,15 @@
 """What waits for one person: the requests that they may decide."""
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import (
+    Exists,
+    F,
+    Func,
+    IntegerField,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+)
 from django.db.models.functions import Coalesce, Lower, Now
 
 from deployments.models import (
@@ -18,7 +27,8 @@ from deployments.models.scope import ScopedQuerySet
 from deployments.selectors.ready_rows import asked_by, ready_rows
 from deployments.selectors.votes import earlier_revisions
 
-TEAM = "plan__revision__deployment__cluster__team"
+TEAM = "plan__revision__deployment__team"
+OWNER = "plan__revision__deployment__cluster__team"
 
 
 def decidable_requests(user: User) -> ScopedQuerySet[ApprovalRequest]:
@@ -48,9 +58,9 @@ def _decidable_by(person: User | OuterRef, inside: User | OuterRef) -> Q:
     so are those with their vote.
     """
     grants = RoleGrant.objects.filter(
+        Q(membership__team=OuterRef(TEAM)) | Q(membership__team=OuterRef(OWNER)),
         role=TeamRole.APPROVER,
         membership__user=inside,
-        membership__team=OuterRef(TEAM),
     )
     older_grants = grants.filter(created_at__lte=OuterRef("created_at"))
     lenient = Q(
@@ -100,10 +110,10 @@ def _absent(
     absent = Delegation.objects.filter(
         ~Exists(voted),
         ~Exists(voted_for),
+        Q(team=OuterRef(TEAM)) | Q(team=OuterRef(OWNER)),
         Exists(grants),
-        team=OuterRef(TEAM),
         delegate=delegate,
-        delegate__memberships__team=OuterRef(TEAM),
+        delegate__memberships__team=F("team"),
         approver__is_active=True,
         ended_at=None,
         ends_at__gt=Now(),
@@ -124,14 +134,18 @@ def _absent(
     return absent, addressed.filter(~close, ~Exists(edited), Exists(older))
 
 
+_members = Membership.objects.filter(
+    user=OuterRef(OuterRef("user")), team=OuterRef(TEAM)
+)
+"""Whoever is in the guest's team counts its requests there, and not once more where they would run."""
 _counted = (
     ApprovalRequest.objects.filter(
+        Q(**{TEAM: OuterRef("team")})
+        | (Q(**{OWNER: OuterRef("team")}) & ~Exists(_members)),
         _decidable_by(OuterRef("user"), OuterRef(OuterRef("user"))),
-        **{TEAM: OuterRef("team")},
     )
     .order_by()
-    .values(TEAM)
-    .annotate(count=Count("pk"))
+    .annotate(count=Func("pk", function="COUNT", output_field=IntegerField()))
     .values("count")
 )
 _TEAMS = (

@@ -3,16 +3,20 @@
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Count, Exists, OuterRef, Q, Subquery, UUIDField
 from django.utils.translation import gettext as _
 
 from deployments.models import (
     Cluster,
+    ClusterShare,
     Host,
     RoleGrant,
+    ShareAccess,
     TargetModel,
+    Team,
     TeamRole,
     TeamSecret,
     User,
@@ -51,10 +55,12 @@ class HostChoice:
 class ClusterChoice:
     """A cluster with its hosts; ``closed`` says why this person cannot plan on it, or is empty.
 
+    ``team`` is the one for which they would plan there: the cluster's, or a guest of it.
     ``hosts`` is empty where the clusters are only listed (``wizard_choices``).
     """
 
     row: Cluster
+    team: Team
     host_names: tuple[str, ...]
     platforms: frozenset[str]
     hosts: tuple[HostChoice, ...]
@@ -131,7 +137,7 @@ def wizard_choices(
 
 
 def _secrets(clusters: tuple[ClusterChoice, ...]) -> tuple[str, ...]:
-    teams = {one.row.team_id for one in clusters}
+    teams = {one.team.pk for one in clusters}
     rows = TeamSecret.objects.filter(team__in=teams)
     return tuple(rows.values_list("name", flat=True).distinct().order_by("name"))
 
@@ -153,14 +159,27 @@ def _clusters(
         membership__user=user,
         membership__team=OuterRef("team"),
     )
+    shares = ClusterShare.objects.filter(
+        cluster=OuterRef("pk"), team__memberships__user=user
+    ).order_by("team__name")
+    guests = shares.filter(
+        access=ShareAccess.DEPLOY,
+        team__memberships__user=user,
+        team__memberships__grants__role=TeamRole.OPERATOR,
+    )
     clusters = (
-        Cluster.objects.for_user(user)
+        Cluster.objects.for_user_or_guest(user)
         .select_related("team")
-        .annotate(operates=Exists(operates))
+        .annotate(
+            operates=Exists(operates),
+            acting=Subquery(guests.values("team")[:1], output_field=UUIDField()),
+            seen_by=Subquery(shares.values("team")[:1], output_field=UUIDField()),
+        )
         .order_by("team__name", "name")
     )
     if wanted is not None:
         clusters = clusters.filter(pk=wanted)
+    teams = _guests([one for one in clusters if not one.operates])
     hosts: dict[UUID, list[HostChoice]] = {}
     for host in _hosts(user, wanted) if with_hosts else ():
         hosts.setdefault(host.row.cluster_id, []).append(host)
@@ -173,10 +192,13 @@ def _clusters(
     return tuple(
         ClusterChoice(
             row=cluster,
+            team=teams.get(cluster.pk, cluster.team),
             host_names=tuple(name for name, _platform in named.get(cluster.pk, ())),
             platforms=frozenset(one for _name, one in named.get(cluster.pk, ())),
             hosts=tuple(hosts.get(cluster.pk, ())),
-            closed="" if cluster.operates else _closed(cluster),
+            closed=""
+            if cluster.operates or cluster.acting
+            else _closed(cluster, teams.get(cluster.pk)),
         )
         for cluster in clusters
     )
@@ -187,7 +209,7 @@ def _names(user: User) -> list[Row]:
     return ready_rows(
         ("names of hosts", asked_by(user)),
         lambda: (
-            Host.objects.for_user(user)
+            Host.objects.for_user_or_guest(user)
             .order_by("name")
             .values_list("cluster_id", "name", "platform")
         ),
@@ -197,7 +219,7 @@ def _names(user: User) -> list[Row]:
 def _hosts(user: User, cluster: UUID | None) -> list[HostChoice]:
     taken = Q(bookings__released_at=None, bookings__device__isnull=False)
     rows = (
-        Host.objects.for_user(user)
+        Host.objects.for_user_or_guest(user)
         .select_related("probe", "model_listing")
         .annotate(
             device_total=Count("devices", distinct=True),
@@ -217,7 +239,19 @@ def _hosts(user: User, cluster: UUID | None) -> list[HostChoice]:
     ]
 
 
-def _closed(cluster: Cluster) -> str:
+def _guests(clusters: list[Any]) -> dict[UUID, Team]:
+    """For whom the person acts on clusters that they do not operate; no query where none is shared."""
+    named = {one.pk: one.acting or one.seen_by for one in clusters}
+    wanted = {team for team in named.values() if team is not None}
+    teams = Team.objects.in_bulk(wanted) if wanted else {}
+    return {key: teams[team] for key, team in named.items() if team is not None}
+
+
+def _closed(cluster: Cluster, guest: Team | None) -> str:
+    if guest is not None:
+        return _(
+            "%(owner)s shares this cluster with your team %(team)s; to deploy there, be an operator of it and have it shared for deployments."
+        ) % {"owner": cluster.team.name, "team": guest.name}
     return _(
         "You are no operator in the team %(team)s; ask its admin for that role."
     ) % {"team": cluster.team.name}
@@ -226,7 +260,7 @@ def _closed(cluster: Cluster) -> str:
 def _usable(row: TargetModel, cluster: ClusterChoice | None) -> bool:
     if row.team_id is None or cluster is None:
         return True
-    return row.team_id == cluster.row.team_id
+    return row.team_id == cluster.team.pk
 
 
 def _uuid(text: str) -> UUID | None:

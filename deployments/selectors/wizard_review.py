@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from deployments.models import Cluster, ReleaseState, RoleGrant, TeamRole, User
+from deployments.models import Cluster, ReleaseState, RoleGrant, Team, TeamRole, User
 from deployments.models import Plan as PlanRow
 from deployments.planning.catalog import TargetModel as CatalogEntry
 from deployments.planning.decision import OFF
@@ -46,10 +46,10 @@ def running_plan(cluster: Cluster, name: str) -> tuple[PlanRow, Plan] | None:
         return None
 
 
-def approvers_of(user: User, cluster: Cluster) -> Approvers:
-    """The people whose approval a plan of this person on the cluster would need."""
+def approvers_of(user: User, cluster: Cluster, team: Team) -> Approvers:
+    """The people whose approval a plan of this person for the team would need on the cluster."""
     grants = RoleGrant.objects.filter(
-        membership__team=cluster.team_id,
+        membership__team__in={cluster.team_id, team.pk},
         role=TeamRole.APPROVER,
         membership__user__is_active=True,
     ).select_related("membership__user")

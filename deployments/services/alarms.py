@@ -347,7 +347,7 @@ def acknowledge_alarm(user: User, alarm: Alarm, note: str) -> None:
         NotAllowedError: the person is no operator of the team.
         ConflictError: the note is too long.
     """
-    team = alarm.deployment.cluster.team
+    team = alarm.deployment.team
     if not has_role(user, team, TeamRole.OPERATOR):
         raise NotAllowedError(_("Only operators of the team acknowledge alarms."))
     note = " ".join(note.split())

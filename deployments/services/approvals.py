@@ -172,7 +172,9 @@ def expire_requests() -> int:
     now = timezone.now()
     over = ApprovalRequest.objects.filter(
         state__in=[RequestState.OPEN, RequestState.APPROVED], expires_at__lte=now
-    ).select_related("plan__revision__deployment__cluster__team")
+    ).select_related(
+        "plan__revision__deployment__cluster", "plan__revision__deployment__team"
+    )
     return sum(_expire(request) for request in over.defer("plan__document"))
 
 

@@ -50,7 +50,7 @@ def _deployment(row: Deployment) -> Subject:
         kind=AuditKind.DEPLOYMENT,
         id=str(row.pk),
         name=row.name,
-        team=row.cluster.team,
+        team=row.team,
         within=str(row.cluster_id),
     )
 
@@ -61,7 +61,7 @@ def _request(row: ApprovalRequest) -> Subject:
         kind=AuditKind.REQUEST,
         id=str(row.pk),
         name=f"{revision.deployment.name} r{revision.number}",
-        team=revision.deployment.cluster.team,
+        team=revision.deployment.team,
         within=str(revision.deployment_id),
     )
 
@@ -71,7 +71,7 @@ def _release(row: Release) -> Subject:
         kind=AuditKind.RELEASE,
         id=str(row.pk),
         name=f"{row.deployment.name} {row.number}",
-        team=row.deployment.cluster.team,
+        team=row.deployment.team,
         within=str(row.deployment_id),
     )
 
@@ -103,7 +103,7 @@ def _alarm(row: Alarm) -> Subject:
         kind=AuditKind.ALARM,
         id=str(row.pk),
         name=f"{row.deployment.name}: {row.kind}",
-        team=row.deployment.cluster.team,
+        team=row.deployment.team,
         within=str(row.deployment_id),
     )
 

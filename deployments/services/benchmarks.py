@@ -45,7 +45,7 @@ def keep_result(  # noqa: PLR0913 - each is a part of one result
             )
             % {"limit": MOST_KEPT_RUNS, "count": len(runs)}
         )
-    if deployment is not None and deployment.cluster.team_id != team.pk:
+    if deployment is not None and deployment.team_id != team.pk:
         raise ConflictError(_("The deployment belongs to another team."))
     with transaction.atomic():
         row = BenchmarkResult.objects.create(

@@ -29,6 +29,7 @@ from deployments.services.errors import (
 )
 from deployments.services.notices.announcing import tell_of_release
 from deployments.services.releases import begin_release
+from deployments.services.sharing import check_place
 
 BYPASSED = text(
     "Release {number} of {name} on {cluster} starts without approval; somebody else has to review that."
@@ -46,12 +47,14 @@ def break_glass(
     Raises:
         NotAllowedError: the person does not hold “Break glass”, which no role implies.
         ConflictError: no reason or incident is given, or the request has ended.
-        NotApprovedError: the stored plan is not the one that was put to the vote.
+        NotApprovedError: the stored plan is not the one that was put to the vote, or the cluster is
+            not shared with the team any more.
         PlanningError: the stored plan does not match its digest.
     """
     require_role(user, team_of(request), TeamRole.BREAK_GLASS)
     if not reason.strip() or not incident.strip():
         raise ConflictError(_("Give a reason and the incident it belongs to."))
+    check_place(request.plan.revision.deployment)
     with transaction.atomic():
         row = ApprovalRequest.objects.select_for_update().get(pk=request.pk)
         used = BreakGlass.objects.filter(request=row, used_by=user).first()

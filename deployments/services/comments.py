@@ -11,8 +11,7 @@ from deployments.models import (
     User,
 )
 from deployments.planning.text import text
-from deployments.selectors.access import roles_in
-from deployments.selectors.votes import team_of
+from deployments.selectors.votes import roles_on
 from deployments.services.audit import record
 from deployments.services.errors import ConflictError, NotAllowedError
 from deployments.services.notices.announcing import tell_of_request
@@ -29,7 +28,7 @@ def comment_on(user: User, request: ApprovalRequest, words: str) -> RequestComme
         NotAllowedError: the person holds no role in the team.
         ConflictError: nothing is said, too much, or too often.
     """
-    if not roles_in(user, team_of(request)):
+    if not roles_on(user, request):
         raise NotAllowedError(_("Writing here needs a role in this team."))
     words = words.strip()
     if not words or len(words) > LONGEST:

@@ -46,7 +46,7 @@ def emergency_stop(
         NotAllowedError: the person is neither operator, approver nor admin of the team.
         ConflictError: nothing runs, or no reason is given.
     """
-    if not roles_in(user, deployment.cluster.team) & MAY_STOP:
+    if not roles_in(user, deployment.team) & MAY_STOP:
         raise NotAllowedError(
             _(
                 "An emergency stop needs the role “%(one)s”, “%(two)s” or “%(three)s” in the "
@@ -56,7 +56,7 @@ def emergency_stop(
                 "one": TeamRole.OPERATOR.label,
                 "two": TeamRole.APPROVER.label,
                 "three": TeamRole.ADMIN.label,
-                "team": deployment.cluster.team.name,
+                "team": deployment.team.name,
             }
         )
     if not reason.strip():

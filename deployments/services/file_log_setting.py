@@ -13,7 +13,7 @@ def set_file_log(user: User, deployment: Deployment, path: str) -> None:
     Raises:
         PermissionDenied: the person does not operate in its team.
     """
-    require_role(user, deployment.cluster.team, TeamRole.OPERATOR)
+    require_role(user, deployment.team, TeamRole.OPERATOR)
     with transaction.atomic():
         named = FileLog.objects.filter(deployment=deployment)
         before = named.values_list("path", flat=True).first() or ""

@@ -208,11 +208,13 @@ def ask_anew(team: Team, user: User) -> None:
     Those that somebody gave for them in their absence are theirs, too.
     """
     theirs = Q(approvals__user=user) | Q(approvals__delegated__approver=user)
+    of_team = Q(plan__revision__deployment__team=team)
+    of_guests = Q(plan__revision__deployment__cluster__team=team)
     requests = ApprovalRequest.objects.filter(
-        theirs,
-        state=RequestState.APPROVED,
-        plan__revision__deployment__cluster__team=team,
-    ).select_related("plan__revision__deployment__cluster__team")
+        theirs, of_team | of_guests, state=RequestState.APPROVED
+    ).select_related(
+        "plan__revision__deployment__cluster", "plan__revision__deployment__team"
+    )
     for request in requests.distinct():
         if approvals_given(request) >= approvals_needed(request):
             continue

@@ -21,6 +21,7 @@ from deployments.models import (
     RequestState,
     Revision,
     TargetModel,
+    Team,
     TeamRole,
     User,
 )
@@ -45,28 +46,52 @@ from deployments.selectors.planning_inputs import (
 )
 from deployments.selectors.plans import stored_plan
 from deployments.selectors.policies import current_rules
+from deployments.selectors.sharing import may_deploy_on
 from deployments.services.access import require_role
 from deployments.services.audit import record
-from deployments.services.errors import PlanNotSubmittableError, PlanStaleError
+from deployments.services.errors import (
+    NotAllowedError,
+    PlanNotSubmittableError,
+    PlanStaleError,
+)
 from deployments.services.notices.announcing import tell_of_request
 from deployments.services.quotas import check_request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanInputs:
-    """The rows behind a revision: where it runs and what it serves."""
+    """The rows behind a revision: where it runs, what it serves, and for which team."""
 
     cluster: Cluster
     hosts: tuple[Host, ...]
     model: TargetModel
+    team: Team
 
 
-def next_revision_number(cluster: Cluster, name: str) -> int:
-    """The number that the next revision of this deployment will have."""
-    newest = Revision.objects.filter(
-        deployment__cluster=cluster, deployment__name=name
-    ).aggregate(newest=Max("number"))["newest"]
-    return (newest or 0) + 1
+_NAME_TAKEN = text(
+    "Another team has a deployment of this name on the cluster: choose another name."
+)
+
+
+def next_revision_number(cluster: Cluster, team: Team, name: str) -> int:
+    """The number that the next revision of this deployment will have.
+
+    Raises:
+        PlanningError: the name is another team's on the cluster. A plan replaces what runs under
+            its name and reads what was measured there.
+    """
+    known = (
+        Deployment.objects.filter(cluster=cluster, name=name)
+        .order_by()
+        .annotate(newest=Max("revisions__number"))
+        .values_list("team", "newest")
+        .first()
+    )
+    if known is None:
+        return 1
+    if known[0] != team.pk:
+        raise PlanningError(_NAME_TAKEN)
+    return (known[1] or 0) + 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,16 +134,16 @@ def ground_on_cluster(
     One less where this request has ``just_read`` the hosts itself.
 
     Raises:
-        PlanningError: the catalog entry cannot be read.
+        PlanningError: the catalog entry cannot be read, or the name is another team's there.
     """
-    number = next_revision_number(inputs.cluster, name)
+    number = next_revision_number(inputs.cluster, inputs.team, name)
     return PlanningGround(
         number=number,
         model=catalog_entry(inputs.model),
         hosts=host_snapshots(inputs.hosts, except_deployment=name, just_read=just_read),
         settings=cluster_settings(inputs.cluster),
         measured=measured_here(inputs.cluster, name) if number > 1 else (),
-        team_id=inputs.cluster.team_id,
+        team_id=inputs.team.pk,
     )
 
 
@@ -142,13 +167,18 @@ def submit_plan(
     """Store revision and plan, and ask for approval of exactly the digest that was shown.
 
     Raises:
-        NotAllowedError: the person is no operator of the cluster's team.
+        NotAllowedError: the person is no operator of the team, or it may not deploy there.
         PlanNotSubmittableError: the plan has errors among its findings.
         PlanStaleError: planning now gives another digest than the one shown.
         QuotaExceededError: the team would hold more devices than it may.
         PlanningError: the specification cannot be planned.
     """
-    require_role(user, inputs.cluster.team, TeamRole.OPERATOR)
+    require_role(user, inputs.team, TeamRole.OPERATOR)
+    if not may_deploy_on(inputs.team, inputs.cluster):
+        raise NotAllowedError(
+            _("%(cluster)s is not shared with the team %(team)s for deployments.")
+            % {"cluster": inputs.cluster.name, "team": inputs.team.name}
+        )
     known = _same_open_request(user, inputs.cluster, spec.name, shown_digest)
     if known is not None:
         return known
@@ -199,8 +229,12 @@ def _submit(
     if not value.can_submit:
         raise PlanNotSubmittableError(_("The plan has errors. Mend them, then submit."))
     deployment, _made = Deployment.objects.get_or_create(
-        cluster=inputs.cluster, name=spec.name, defaults={"created_by": user}
+        cluster=inputs.cluster,
+        name=spec.name,
+        defaults={"created_by": user, "team": inputs.team},
     )
+    if deployment.team_id != inputs.team.pk:
+        raise PlanningError(_NAME_TAKEN)
     rules = current_rules(inputs.cluster)
     found = assess(value, _live_plan(deployment), rules)
     plan = _store(user, deployment, value)

@@ -9,6 +9,7 @@ from deployments.models import (
     Cluster,
     DeviceQuota,
     Release,
+    Team,
     TeamRole,
     User,
 )
@@ -32,13 +33,17 @@ class QuotaExceededError(ConflictError):
     code = "quota"
 
 
-def set_quota(user: User, cluster: Cluster, devices: int | None) -> bool:
-    """Change the limit of the cluster's team; ``None`` takes it away. Returns whether it changed.
+def set_quota(
+    user: User, cluster: Cluster, devices: int | None, *, team: Team | None = None
+) -> bool:
+    """Change the limit of the cluster's team, or of a guest; ``None`` takes it away.
+
+    Returns whether it changed.
 
     What is held already stays: a lower limit stops nothing.
 
     Raises:
-        NotAllowedError: the person is no admin of the team.
+        NotAllowedError: the person is no admin of the team that owns the cluster.
         ConflictError: the number is out of range.
     """
     require_role(user, cluster.team, TeamRole.ADMIN)
@@ -48,15 +53,17 @@ def set_quota(user: User, cluster: Cluster, devices: int | None) -> bool:
         )
     with transaction.atomic():
         Cluster.objects.select_for_update(no_key=True).get(pk=cluster.pk)
-        known = quota_of(cluster.team, cluster)
+        holder = team or cluster.team
+        known = quota_of(holder, cluster)
         before = known.devices if known else None
         if before == devices:
             return False
+        named = {"team": team.name} if team else {}
         if devices is None:
-            DeviceQuota.objects.filter(team=cluster.team, cluster=cluster).delete()
+            DeviceQuota.objects.filter(team=holder, cluster=cluster).delete()
         else:
             DeviceQuota.objects.update_or_create(
-                team=cluster.team,
+                team=holder,
                 cluster=cluster,
                 defaults={"devices": devices, "changed_by": user},
             )
@@ -64,8 +71,8 @@ def set_quota(user: User, cluster: Cluster, devices: int | None) -> bool:
             AuditAction.QUOTA_CHANGED,
             user,
             cluster,
-            before={"devices": before},
-            after={"devices": devices},
+            before={"devices": before, **named},
+            after={"devices": devices, **named},
         )
     return True
 
@@ -79,12 +86,13 @@ def check_request(request: ApprovalRequest) -> None:
         QuotaExceededError: it would be too many.
     """
     cluster = request.plan.revision.deployment.cluster
+    team = request.plan.revision.deployment.team
     # Whoever sets a quota locks the same row, so that none is overlooked.
     Cluster.objects.select_for_update(no_key=True).get(pk=cluster.pk)
-    quota = quota_of(cluster.team, cluster)
+    quota = quota_of(team, cluster)
     if quota is None:
         return
-    held = holdings(cluster.team, cluster, request)
+    held = holdings(team, cluster, request)
     if held.total <= quota.devices:
         return
     raise QuotaExceededError(
@@ -92,7 +100,7 @@ def check_request(request: ApprovalRequest) -> None:
             "The team {team} may hold {limit} devices of {cluster}. It holds {booked} and asks for "
             "{asked} more in other requests; this plan takes {wanted} more. Stop something, withdraw a "
             "request, or have a team admin raise the quota.",
-            team=cluster.team.name,
+            team=team.name,
             limit=quota.devices,
             cluster=cluster.name,
             booked=held.booked,
@@ -108,8 +116,8 @@ def check_release(release: Release) -> None:
     Raises:
         QuotaExceededError: it would be too many.
     """
-    cluster = release.deployment.cluster
-    quota = quota_of(cluster.team, cluster)
+    cluster, team = release.deployment.cluster, release.deployment.team
+    quota = quota_of(team, cluster)
     if quota is None:
         return
     held, wanted = booked_before(release), devices_of(release.plan)
@@ -119,7 +127,7 @@ def check_release(release: Release) -> None:
         text(
             "The team {team} may hold {limit} devices of {cluster}. Its releases hold {booked}, and "
             "this one takes {wanted} more.",
-            team=cluster.team.name,
+            team=team.name,
             limit=quota.devices,
             cluster=cluster.name,
             booked=len(held),

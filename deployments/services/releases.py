@@ -36,6 +36,7 @@ from deployments.services.errors import ConflictError
 from deployments.services.freezes import check_freeze
 from deployments.services.outbox import add_command, command_with_key
 from deployments.services.schedules import check_start_time
+from deployments.services.sharing import check_place
 
 ENDED = {
     CommandKind.STOP: AuditAction.RELEASE_STOPPED,
@@ -53,7 +54,7 @@ def start_release(
 
     Raises:
         NotAllowedError: the person is no operator of the team.
-        NotApprovedError: no valid approval covers the plan.
+        NotApprovedError: no valid approval covers the plan, or the cluster is not shared any more.
         FrozenError: a freeze window forbids to start anything new now.
         NotYetError, TooLateError: its time has not come, or is over.
         ConflictError: the deployment is being changed, or a host left the cluster.
@@ -65,6 +66,7 @@ def start_release(
         begun = None if claimed else request.releases.first()
         if begun is not None:
             return begun
+        check_place(request.plan.revision.deployment)
         check_approval(request)
         check_freeze(request)
         check_start_time(request)
@@ -102,7 +104,7 @@ def release_again(user: User, earlier: Release, idempotency_key: str) -> Release
 
     Raises:
         NotAllowedError: the person is no operator of the team.
-        NotApprovedError: no valid approval covers the plan.
+        NotApprovedError: no valid approval covers the plan, or the cluster is not shared any more.
         PlanningError: the stored plan does not match its digest.
         FrozenError: a freeze window forbids it, and it is no way back.
         NotYetError, TooLateError: it was never live, and its time has not come or is over.
@@ -113,6 +115,7 @@ def release_again(user: User, earlier: Release, idempotency_key: str) -> Release
     known = _begun_with(idempotency_key, request)
     if known is not None:
         return known
+    check_place(earlier.deployment)
     check_approval(request)
     check_freeze(request)
     check_start_time(request)
@@ -240,7 +243,7 @@ def cancel_release(user: User, release: Release) -> None:
         NotAllowedError: the person is no operator of the team.
         ConflictError: nothing is being done that could be cancelled.
     """
-    require_role(user, release.deployment.cluster.team, TeamRole.OPERATOR)
+    require_role(user, release.deployment.team, TeamRole.OPERATOR)
     with transaction.atomic():
         command = Command.objects.filter(
             release=release,
@@ -281,7 +284,7 @@ def _end(
     allowed: tuple[ReleaseState, ...],
     idempotency_key: str,
 ) -> Command:
-    require_role(user, release.deployment.cluster.team, TeamRole.OPERATOR)
+    require_role(user, release.deployment.team, TeamRole.OPERATOR)
     with transaction.atomic():
         release = Release.objects.select_for_update().get(pk=release.pk)
         known = command_with_key(release, kind, idempotency_key)

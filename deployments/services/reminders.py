@@ -34,7 +34,9 @@ def remind_due() -> int:
     now = timezone.now()
     live = ApprovalRequest.objects.filter(
         state__in=list(SAID), expires_at__gt=now
-    ).select_related("plan__revision__deployment__cluster__team")
+    ).select_related(
+        "plan__revision__deployment__cluster", "plan__revision__deployment__team"
+    )
     return sum(_remind(request, now) for request in live.defer("plan__document"))
 
 

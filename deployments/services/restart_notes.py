@@ -43,7 +43,7 @@ def acknowledge_restarts(user: User, release: Release) -> None:
         NotAllowedError: the person is no operator of the team.
         ConflictError: no restart is noted, or somebody was faster.
     """
-    require_role(user, release.deployment.cluster.team, TeamRole.OPERATOR)
+    require_role(user, release.deployment.team, TeamRole.OPERATOR)
     with transaction.atomic():
         if not close_restart_notes(release):
             raise ConflictError(_("No restart waits for somebody to know of it."))

@@ -30,7 +30,11 @@ def start_due() -> int:
         starts_itself=True,
         expires_at__gt=Now(),
         benchmark_pair=None,
-    ).select_related("submitted_by", "plan__revision__deployment__cluster__team")
+    ).select_related(
+        "submitted_by",
+        "plan__revision__deployment__cluster",
+        "plan__revision__deployment__team",
+    )
     return sum(_start(request) for request in due)
 
 

@@ -41,7 +41,7 @@ def alarm(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 def acknowledge(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
     """Say that somebody knows of it."""
     row = _find(request, pk)
-    refuse_without_role(request, row.deployment.cluster.team)
+    refuse_without_role(request, row.deployment.team)
     form = AcknowledgeForm(request.POST)
     if not form.is_valid():
         return _page(request, row, form, status=422)

@@ -54,7 +54,7 @@ def cancel(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
     """End one benchmark."""
     job = get_object_or_404(jobs_for(person(request)), pk=pk)
     deployment = job.replica.release.deployment
-    refuse_without_role(request, deployment.cluster.team)
+    refuse_without_role(request, deployment.team)
     try:
         cancel_benchmark(person(request), job)
     except ConflictError as error:
@@ -79,7 +79,7 @@ def prompts(request: HttpRequest) -> HttpResponse:
 
 
 def _ask(request: PanelRequest, row: Deployment) -> HttpResponse:
-    refuse_without_role(request, row.cluster.team)
+    refuse_without_role(request, row.team)
     form = CourseForm(request.POST, request.FILES, pairs=True, beside=live_without(row))
     if not form.is_valid() or form.course is None:
         return _tab(request, row, form, status=422)

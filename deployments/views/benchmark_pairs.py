@@ -21,7 +21,7 @@ from deployments.views.people import PanelRequest, person, refuse_without_role
 def pair(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
     """The page, of which one that waits takes the progress alone, or all of it once it has ended."""
     page = pair_page(get_object_or_404(pairs_for(person(request)), pk=pk))
-    team = page.pair.deployment.cluster.team
+    team = page.pair.deployment.team
     context = {
         "page": page,
         "pair": page.pair,
@@ -41,7 +41,7 @@ def pair(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
 def cancel(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
     """End a pair; what was switched is switched back."""
     row = get_object_or_404(pairs_for(person(request)), pk=pk)
-    refuse_without_role(request, row.deployment.cluster.team)
+    refuse_without_role(request, row.deployment.team)
     try:
         cancel_pair(person(request), row)
     except ConflictError as error:

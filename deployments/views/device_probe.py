@@ -37,7 +37,7 @@ def probe(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
         return HttpResponse(status=204)
     context = {
         "host": row,
-        "line": host_line(row),
+        "line": host_line(person(request), row),
         "probe": view,
         "may_change": has_role(person(request), row.cluster.team, TeamRole.ADMIN),
     }

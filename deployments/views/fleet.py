@@ -14,10 +14,11 @@ from deployments.forms.team_secret import SecretForm
 from deployments.models import Cluster, Host, TeamRole
 from deployments.planning.platforms.images import rewrite
 from deployments.planning.snapshot import ClusterSettings
-from deployments.selectors.access import has_role, roles_in, team_ids_with_role
+from deployments.selectors.access import roles_in, team_ids_with_role
 from deployments.selectors.device_probe import probe_view
 from deployments.selectors.fleet import cluster_line, fleet_of, host_line, replicas_on
 from deployments.selectors.model_directories import models_view
+from deployments.selectors.sharing import is_guest
 from deployments.selectors.tables.hosts import HOSTS
 from deployments.selectors.team_secrets import secrets_of
 from deployments.selectors.texts import say_error
@@ -50,7 +51,7 @@ def host_list(request: PanelRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def host(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
     """One host: devices, replicas, images, ports, and facts that a team admin enters."""
-    rows = Host.objects.for_user(request.user)
+    rows = Host.objects.for_user_or_guest(request.user)
     row = get_object_or_404(
         rows.select_related("cluster__team", "model_listing"), pk=pk
     )
@@ -69,12 +70,16 @@ def host_page(
     request: PanelRequest, row: Host, form: HostForm | None = None, *, status: int = 200
 ) -> HttpResponse:
     """The page of a host, with its form as it was filled in or as things stand."""
-    roles = roles_in(person(request), row.cluster.team)
+    user = person(request)
+    roles = roles_in(user, row.cluster.team)
+    replicas = replicas_on(user, row)
     context = {
         "host": row,
-        "line": host_line(row),
+        "line": host_line(user, row),
         "probe": probe_view(row),
-        "replicas": replicas_on(row),
+        "replicas": [one for one in replicas if one.known],
+        "others": sum(not one.known for one in replicas),
+        "guest": is_guest(user, row.cluster, roles),
         "form": form or HostForm(initial=HostForm.initial_of(row)),
         "may_change": TeamRole.ADMIN in roles,
         "models": models_view(row),
@@ -86,7 +91,7 @@ def host_page(
 @require_http_methods(["GET", "HEAD", "POST"])
 def cluster(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
     """One cluster: its hosts and its policy, which a team admin may change."""
-    rows = Cluster.objects.for_user(request.user).select_related("team")
+    rows = Cluster.objects.for_user_or_guest(request.user).select_related("team")
     row = get_object_or_404(rows, pk=pk)
     if request.method == "POST":
         return _change(request, row)
@@ -137,16 +142,20 @@ def cluster_page(  # noqa: PLR0913 - what three forms on one page have to say
         initial = ClusterForm.initial_of(policy_of(row), row.policy_version)
         form = ClusterForm(initial={**initial, "example": EXAMPLE_IMAGE})
     example, rewritten = _example(form, row)
+    user = person(request)
+    roles = roles_in(user, row.team)
+    guest = is_guest(user, row, roles)
     context = {
         "cluster": row,
-        "line": cluster_line(row),
+        "line": cluster_line(user, row),
         "policy": policy_of(row),
         "form": form,
         "error": error,
-        "may_change": has_role(person(request), row.team, TeamRole.ADMIN),
+        "may_change": TeamRole.ADMIN in roles,
         "example": example,
         "rewritten": rewritten,
-        "secrets": secrets_of(row),
+        "secrets": () if guest else secrets_of(row),
+        "guest": guest,
         "secret_form": secret_form or SecretForm(),
         "secret_error": secret_error,
     }

@@ -20,12 +20,14 @@ class Permission:
     ``role`` is the role that a change needs in the team of the object; ``None`` means that being a
     member, or for pages without an object being logged in, is enough. ``token`` is the scope that a
     program's key needs; ``None`` is open to no key, as all that decides, breaks glass or administers.
+    ``shared`` lets guests of a cluster read it.
     """
 
     methods: frozenset[str]
     public: bool = False
     role: TeamRole | None = None
     token: TokenScope | None = None
+    shared: bool = False
 
 
 _read = Permission(methods=READ)
@@ -142,7 +144,7 @@ MANIFEST: Mapping[str, Permission] = {
     "fleet": _read,
     "host-list": _read,
     "host-list-file": _data,
-    "host": Permission(methods=BOTH, role=TeamRole.ADMIN),
+    "host": Permission(methods=BOTH, role=TeamRole.ADMIN, shared=True),
     # The cluster stands in the form; the service asks for the role in its team.
     "host-add": Permission(methods=BOTH, role=TeamRole.ADMIN),
     "host-connection": _read,
@@ -154,8 +156,10 @@ MANIFEST: Mapping[str, Permission] = {
     "host-key": Permission(methods=CHANGE, role=TeamRole.ADMIN),
     "host-engine": Permission(methods=CHANGE, role=TeamRole.ADMIN),
     "host-remove": Permission(methods=CHANGE, role=TeamRole.ADMIN),
-    "cluster": Permission(methods=BOTH, role=TeamRole.ADMIN),
-    "cluster-rules": Permission(methods=BOTH, role=TeamRole.ADMIN),
+    "cluster": Permission(methods=BOTH, role=TeamRole.ADMIN, shared=True),
+    "cluster-rules": Permission(methods=BOTH, role=TeamRole.ADMIN, shared=True),
+    "cluster-shares": Permission(methods=BOTH, role=TeamRole.ADMIN),
+    "cluster-share-end": Permission(methods=CHANGE, role=TeamRole.ADMIN),
     "cluster-quota": Permission(methods=BOTH, role=TeamRole.ADMIN),
     "cluster-freezes": Permission(methods=BOTH, role=TeamRole.ADMIN),
     "cluster-freeze-end": Permission(methods=CHANGE, role=TeamRole.ADMIN),

@@ -234,7 +234,9 @@ def review_step(user: User, draft: Draft) -> Context:
             (path, text) for path, text in launch_files(plan) if path != "plan.json"
         ],
         "yaml": specification(draft),
-        "approvers": approvers_of(user, cluster) if cluster else None,
+        "approvers": approvers_of(user, draft.inputs.cluster, draft.inputs.team)
+        if draft.inputs
+        else None,
     }
 
 

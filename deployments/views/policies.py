@@ -10,13 +10,14 @@ from django.views.decorators.http import require_http_methods
 
 from deployments.forms.approval_rules import ApprovalRulesForm
 from deployments.models import Cluster, TeamRole
-from deployments.selectors.access import has_role
+from deployments.selectors.access import roles_in
 from deployments.selectors.policies import (
     current_rules,
     policy_versions,
     rules_of,
     unmet_rules,
 )
+from deployments.selectors.sharing import is_guest
 from deployments.selectors.texts import say_error
 from deployments.services.errors import UseCaseError
 from deployments.services.policies import change_rules
@@ -29,7 +30,7 @@ VERSIONS_SHOWN = 20
 @require_http_methods(["GET", "HEAD", "POST"])
 def rules(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
     """The rules as they stand, and the versions before."""
-    rows = Cluster.objects.for_user(request.user).select_related("team")
+    rows = Cluster.objects.for_user_or_guest(request.user).select_related("team")
     row = get_object_or_404(rows, pk=pk)
     if request.method == "POST":
         return _change(request, row)
@@ -67,16 +68,19 @@ def _page(
     error: str = "",
 ) -> HttpResponse:
     now = current_rules(row)
+    roles = roles_in(person(request), row.team)
+    guest = is_guest(person(request), row, roles)
     context = {
         "cluster": row,
         "form": form,
         "error": error,
         "rules": now,
-        "unmet": unmet_rules(row, now),
+        "unmet": () if guest else unmet_rules(row, now),
+        "guest": guest,
         "versions": [
             (version, rules_of(version))
-            for version in policy_versions(row)[:VERSIONS_SHOWN]
+            for version in (() if guest else policy_versions(row)[:VERSIONS_SHOWN])
         ],
-        "may_change": has_role(person(request), row.team, TeamRole.ADMIN),
+        "may_change": TeamRole.ADMIN in roles,
     }
     return render(request, "fleet/rules.html", context, status=status)

@@ -123,7 +123,7 @@ def _end(request: PanelRequest, pk: uuid.UUID, end: End, said: str) -> HttpRespo
 
 
 def _out_of_date(request: PanelRequest, row: Release) -> HttpResponse:
-    refuse_without_role(request, row.deployment.cluster.team)
+    refuse_without_role(request, row.deployment.team)
     error = _("This page is out of date. Look at it again, then repeat.")
     return _page(request, row, status=422, error=error)
 

@@ -15,11 +15,18 @@ from django.http.response import HttpResponseBase
 from django.test import Client
 from django.utils import timezone
 
-from deployments.models import ApiToken, TeamRole, TokenScope, User
+from deployments.models import (
+    ApiToken,
+    ShareAccess,
+    TeamRole,
+    TokenScope,
+    User,
+)
 from deployments.selectors.tokens import COVERED
 from deployments.services.tokens import create_token
 from deployments.views.manifest import MANIFEST, Permission
 from tests.factories import member
+from tests.team_rows import ClusterShareFactory
 from tests.world import OBJECT_ROUTES, OWN_ROUTES, World, address, browser, own_address
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
@@ -45,6 +52,7 @@ class Somebody:
     scope: TokenScope | None = None
     inside: bool = False
     known: bool = True
+    guest: bool = False
 
 
 def everybody(own: World) -> list[Somebody]:
@@ -54,6 +62,7 @@ def everybody(own: World) -> list[Somebody]:
         Somebody(name=f"own {role}", client=own.person(role), role=role, inside=True)
         for role in TeamRole
     ]
+    people += guests(own)
     removed = member(own.team, "removed", *TeamRole)
     disabled = member(own.team, "disabled", *TeamRole)
     people += [
@@ -65,6 +74,14 @@ def everybody(own: World) -> list[Somebody]:
     removed.memberships.all().delete()
     User.objects.filter(pk=disabled.pk).update(is_active=False)
     return people
+
+
+def guests(own: World) -> Iterator[Somebody]:
+    """People who may everything in a team that the cluster is shared with, for either access."""
+    for access in ShareAccess:
+        share = ClusterShareFactory.create(cluster=own.cluster, access=access)
+        guest = member(share.team, f"guest-{access}", *TeamRole)
+        yield Somebody(name=f"guest {access}", client=browser(guest), guest=True)
 
 
 def programs(own: World) -> Iterator[Somebody]:
@@ -116,6 +133,8 @@ def _one(
     if wanted is not None:
         said = ask(somebody, method, own_address(route, own))
         yield from _unless(said, wanted, case)
+        if somebody.guest and f"{own.team.slug}-canary".encode() in _body(said):
+            yield f"{case}: tells a guest what is not shared"
     if route in OBJECT_ROUTES and somebody.name == EVERY_ROLE:
         theirs = ask(somebody, method, address(route, foreign.row(route).pk))
         nothing = ask(somebody, method, address(route, uuid.uuid4()))
@@ -135,6 +154,8 @@ def _wanted(
         return None if permission.public else {HTTPStatus.FOUND}
     if somebody.scope is not None:
         return _wanted_by_key(permission, method, somebody.scope)
+    if somebody.guest and is_object and permission.shared:
+        return {HTTPStatus.OK if method == "GET" else HTTPStatus.FORBIDDEN}
     if not is_object or somebody.inside:
         other = {None, somebody.role}
         refused = is_object and method == "POST" and somebody.role is not None

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
-from deployments.models import ApiToken, TeamRole
+from deployments.models import ApiToken, Host, TeamRole
 from deployments.models.scope import ScopedQuerySet
 from deployments.views.manifest import MANIFEST
 from panel import tokens
@@ -32,6 +32,7 @@ READABLE = [
     name for name in OWN_ROUTES if "GET" in MANIFEST[name].methods and name != "healthz"
 ]
 CHANGING = [name for name in OBJECT_ROUTES if "POST" in MANIFEST[name].methods]
+FOR_USER = ScopedQuerySet.for_user
 READ_WELL = {200, 204, 400, 422}
 
 
@@ -88,6 +89,16 @@ def every_role(*_asked: Any) -> frozenset[TeamRole]:
     return frozenset(TeamRole)
 
 
+def every_guest_row(rows: ScopedQuerySet[Any], _user: Any) -> ScopedQuerySet[Any]:
+    """Whoever it is is everybody's guest."""
+    return rows.all()
+
+
+def every_host(rows: ScopedQuerySet[Any], user: Any) -> ScopedQuerySet[Any]:
+    """Whoever it is belongs where hosts stand."""
+    return rows.all() if rows.model is Host else FOR_USER(rows, user)
+
+
 def every_row(rows: ScopedQuerySet[Any], _user: Any) -> ScopedQuerySet[Any]:
     """Whoever it is sees them all."""
     return rows.all()
@@ -96,6 +107,16 @@ def every_row(rows: ScopedQuerySet[Any], _user: Any) -> ScopedQuerySet[Any]:
 WRONG: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "roles": ("own", "deployments.selectors.access.roles_in", every_role),
     "rows": (EVERY_ROLE, "deployments.models.scope.ScopedQuerySet.for_user", every_row),
+    "guests": (
+        EVERY_ROLE,
+        "deployments.models.scope.ScopedQuerySet.for_user_or_guest",
+        every_guest_row,
+    ),
+    "guests as members": (
+        "guest",
+        "deployments.models.scope.ScopedQuerySet.for_user",
+        every_host,
+    ),
     "scopes": ("robot", "panel.tokens.covers", everything),
     "no scopes": ("robot", "panel.tokens.covers", nothing),
     "keys": ("revoked", "panel.tokens.token_of", lambda _key: ApiToken.objects.first()),

@@ -45,7 +45,7 @@ def test_where_another_person_decides_the_author_is_not_named(
     gone.is_active = False
     gone.save()
 
-    found = approvers_of(author, cluster)
+    found = approvers_of(author, cluster, cluster.team)
 
     assert (found.names, found.other_person) == (("bob",), True)
 
@@ -55,7 +55,7 @@ def test_where_nobody_else_is_asked_the_author_is_named(
 ) -> None:
     cluster.requires_other_approver = False
 
-    assert approvers_of(author, cluster).names == ("alice",)
+    assert approvers_of(author, cluster, cluster.team).names == ("alice",)
 
 
 def test_only_the_live_plan_of_this_cluster_runs(cluster: Cluster) -> None:

@@ -59,7 +59,12 @@ def make_wish(team1: Team1) -> Wish:
         key="example/small", document=model_document("example/small")
     )
     return Wish(
-        inputs=PlanInputs(cluster=team1.cluster, hosts=(team1.host,), model=model),
+        inputs=PlanInputs(
+            cluster=team1.cluster,
+            hosts=(team1.host,),
+            model=model,
+            team=team1.team,
+        ),
         spec=RevisionSpec(
             name="chat",
             model="example/small",

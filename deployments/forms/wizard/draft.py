@@ -147,7 +147,10 @@ def _inputs(form: WizardForm) -> PlanInputs | None:
         if host is not None:
             hosts.append(host.row)
     return PlanInputs(
-        cluster=form.cluster_choice.row, hosts=tuple(hosts), model=form.model_row
+        cluster=form.cluster_choice.row,
+        hosts=tuple(hosts),
+        model=form.model_row,
+        team=form.cluster_choice.team,
     )
 
 

@@ -151,7 +151,7 @@ def _model_key(user: User, name: str) -> str:
 
 def _cluster(user: User, place: str) -> Cluster:
     team, _slash, slug = place.rpartition("/")
-    rows = Cluster.objects.for_user(user).filter(slug=slug)
+    rows = Cluster.objects.for_user_or_guest(user).filter(slug=slug)
     found = list(rows.filter(team__slug=team) if team else rows)
     if len(found) == 1:
         return found[0]

@@ -51,7 +51,7 @@ FIELDS = (
     "plan__revision__number",
     "plan__revision__deployment__name",
     "plan__revision__deployment__cluster__name",
-    "plan__revision__deployment__cluster__team",
+    "plan__revision__deployment__team",
     "mine",
 )
 
@@ -192,7 +192,7 @@ class ApprovalTable(Table):
                 row["state"] = RequestState.EXPIRED
             row["act"] = acts[row["mine"] == 0]
             own = row["submitted_by"] == user.pk
-            team = row["plan__revision__deployment__cluster__team"]
+            team = row["plan__revision__deployment__team"]
             result.append(
                 TableRow(
                     pk=row["pk"],

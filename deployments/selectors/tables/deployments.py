@@ -54,7 +54,7 @@ FIELDS = (
     "pk",
     "name",
     "cluster__name",
-    "cluster__team_id",
+    "team_id",
     "created_at",
     "current__pk",
     "current__state",

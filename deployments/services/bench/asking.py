@@ -37,7 +37,7 @@ def ask_for_benchmark(
         ConflictError: nothing is live, it cannot be measured, or the host is measured already.
         PlanningError: the prompts cannot be used, or the image's version cannot send such.
     """
-    require_role(user, deployment.cluster.team, TeamRole.OPERATOR)
+    require_role(user, deployment.team, TeamRole.OPERATOR)
     known = BenchmarkJob.objects.filter(idempotency_key=key).first()
     if known is not None:
         return known
@@ -89,7 +89,7 @@ def cancel_benchmark(user: User, job: BenchmarkJob) -> None:
         ConflictError: it has ended.
     """
     release = job.replica.release
-    require_role(user, release.deployment.cluster.team, TeamRole.OPERATOR)
+    require_role(user, release.deployment.team, TeamRole.OPERATOR)
     with transaction.atomic():
         rows = BenchmarkJob.objects.filter(pk=job.pk, state__in=OPEN_BENCHMARKS)
         if not rows.update(cancel_asked_at=Now()):

@@ -83,7 +83,7 @@ def _inputs(live: Release, spec: RevisionSpec) -> PlanInputs:
             % {"host": min(missing)}
         )
     rows = TargetModel.objects.filter(
-        Q(team=None) | Q(team=cluster.team_id), key=spec.model
+        Q(team=None) | Q(team=live.deployment.team_id), key=spec.model
     )
     model = max(rows, key=lambda row: row.team_id is not None, default=None)
     if model is None:
@@ -91,4 +91,6 @@ def _inputs(live: Release, spec: RevisionSpec) -> PlanInputs:
             _("The model %(model)s is no longer in the catalog.")
             % {"model": spec.model}
         )
-    return PlanInputs(cluster=cluster, hosts=hosts, model=model)
+    return PlanInputs(
+        cluster=cluster, hosts=hosts, model=model, team=live.deployment.team
+    )

@@ -68,7 +68,8 @@ def carry_on(job_id: uuid.UUID) -> None:
         BenchmarkJob.objects.filter(pk=job_id, state__in=OPEN_BENCHMARKS)
         .select_related(
             "host__cluster__team",
-            "replica__release__deployment__cluster__team",
+            "replica__release__deployment__cluster",
+            "replica__release__deployment__team",
             "replica__release__plan__revision",
             "asked_by",
         )
@@ -218,7 +219,7 @@ def _finish(job: BenchmarkJob) -> None:
             return
         keep_result(
             job.asked_by,
-            release.deployment.cluster.team,
+            release.deployment.team,
             name,
             runs,
             measured=(release.deployment, revision),

@@ -73,7 +73,7 @@ def make_client(
     """
     course, segment = parts_of(job, row)
     planned = measured.planned.container
-    team = measured.replica.host.cluster.team_id
+    team = measured.replica.release.deployment.team_id
     values = list(open_secrets(team, planned.secrets).values())[:1]
     spec = ContainerSpec(
         name=client_name(row),

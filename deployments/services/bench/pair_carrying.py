@@ -41,12 +41,17 @@ from deployments.services.releases import (
 from deployments.services.schedules import NotYetError
 
 RELATED = (
-    "deployment__cluster__team",
-    "other__cluster__team",
-    "request__plan__revision__deployment__cluster__team",
+    "deployment__cluster",
+    "deployment__team",
+    "other__cluster",
+    "other__team",
+    "request__plan__revision__deployment__cluster",
+    "request__plan__revision__deployment__team",
     "with_it__plan__revision",
-    "with_it__request__plan__revision__deployment__cluster__team",
-    "with_it__deployment__cluster__team",
+    "with_it__request__plan__revision__deployment__cluster",
+    "with_it__request__plan__revision__deployment__team",
+    "with_it__deployment__cluster",
+    "with_it__deployment__team",
     "without_it",
     "restored",
     "first",

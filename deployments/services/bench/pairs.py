@@ -64,7 +64,7 @@ def ask_for_pair(
             or a pair is under way.
         PlanningError: the prompts cannot be used, or the baseline cannot be planned.
     """
-    require_role(user, deployment.cluster.team, TeamRole.OPERATOR)
+    require_role(user, deployment.team, TeamRole.OPERATOR)
     known = BenchmarkPair.objects.filter(idempotency_key=key).first()
     if known is not None:
         return known
@@ -120,7 +120,7 @@ def ask_for_pair(
 def _live(deployment: Deployment) -> Release:
     release = (
         deployment.releases.filter(state=ReleaseState.LIVE)
-        .select_related("plan__revision", "deployment__cluster__team")
+        .select_related("plan__revision", "deployment__cluster", "deployment__team")
         .first()
     )
     if release is None:
@@ -192,7 +192,7 @@ def cancel_pair(user: User, pair: BenchmarkPair) -> None:
         NotAllowedError: the person is no operator of the team.
         ConflictError: it has ended.
     """
-    require_role(user, pair.deployment.cluster.team, TeamRole.OPERATOR)
+    require_role(user, pair.deployment.team, TeamRole.OPERATOR)
     with transaction.atomic():
         rows = BenchmarkPair.objects.filter(pk=pair.pk, state__in=OPEN_PAIRS)
         if not rows.update(cancel_asked_at=Now()):

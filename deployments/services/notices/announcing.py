@@ -88,10 +88,14 @@ def tell_of_request(
     """Announce something about a request; ``said`` may have places for name, revision and cluster."""
     deployment = request.plan.revision.deployment
     number = request.plan.revision.number
-    return announce(
+    # Who lets others deploy on a cluster decides on it, too.
+    teams = dict.fromkeys([deployment.team, deployment.cluster.team])
+    tell = partial(
+        announce,
         kind,
-        deployment.cluster.team,
-        said.filled({**_words(deployment), "revision": number, **dict(said.values)}),
+        said=said.filled(
+            {**_words(deployment), "revision": number, **dict(said.values)}
+        ),
         actor=actor,
         place="approval",
         place_id=request.pk,
@@ -103,6 +107,7 @@ def tell_of_request(
             "risk": str(request.risk),
         },
     )
+    return sum(map(tell, teams))
 
 
 def tell_of_release(
@@ -112,7 +117,7 @@ def tell_of_release(
     deployment = release.deployment
     return announce(
         kind,
-        deployment.cluster.team,
+        deployment.team,
         said.filled(
             {**_words(deployment), "number": release.number, **dict(said.values)}
         ),
@@ -132,7 +137,7 @@ def tell_of_alarm(alarm: Alarm) -> int:
     """Announce that an alarm opened."""
     return announce(
         NoticeKind.ALARM,
-        alarm.deployment.cluster.team,
+        alarm.deployment.team,
         text(
             "{name} on {cluster}: {what}",
             what=alarm.text,

@@ -14,7 +14,7 @@ def secrets_of(rollout: Rollout, container: ContainerSpec) -> dict[str, str]:
     Raises:
         StepFailedError: a secret is gone, has another version than was planned, or no key opens it.
     """
-    team = rollout.release.deployment.cluster.team_id
+    team = rollout.release.deployment.team_id
     try:
         return open_secrets(team, container.secrets)
     except UseCaseError as error:

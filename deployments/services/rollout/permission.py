@@ -1,8 +1,14 @@
 """May this release act now? Asked under the claim, since votes, roles and times change meanwhile."""
 
-from deployments.models import ApprovalRequest, BreakGlass, ReleaseState
+from deployments.models import (
+    ApprovalRequest,
+    BreakGlass,
+    ReleaseState,
+    TeamRole,
+)
 from deployments.planning.errors import PlanningError
 from deployments.planning.text import Text, said_by, text
+from deployments.selectors.access import has_role
 from deployments.selectors.break_glass import use_of
 from deployments.services.approvals import check_approval
 from deployments.services.break_glass import check_use
@@ -16,6 +22,7 @@ from deployments.services.schedules import (
     TooLateError,
     check_start_time,
 )
+from deployments.services.sharing import check_place
 
 
 def prove_approval(rollout: Rollout) -> None:
@@ -26,7 +33,7 @@ def prove_approval(rollout: Rollout) -> None:
     """
     release = rollout.release
     release.request = ApprovalRequest.objects.select_related(
-        "plan__revision__deployment__cluster__team"
+        "plan__revision__deployment__cluster", "plan__revision__deployment__team"
     ).get(pk=release.request_id)
     use = _use(rollout)
     try:
@@ -42,6 +49,33 @@ def prove_approval(rollout: Rollout) -> None:
     except QuotaExceededError as error:
         fewer = text("Stop another release of the team, or have its quota raised.")
         raise _blocked(error.code, error, fewer) from error
+
+
+def prove_start(rollout: Rollout) -> None:
+    """Ask once, before it begins, whether whoever started it still may, and may start it there.
+
+    Raises:
+        StepFailedError: the person lost the role or the account, or the cluster is not shared any
+            more; the release ends blocked.
+    """
+    release = rollout.release
+    starter, team = release.started_by, release.deployment.team
+    # Of who broke the glass is asked something else, and as often as of an approval.
+    if _use(rollout) is None and not has_role(starter, team, TeamRole.OPERATOR):
+        raise StepFailedError(
+            "not_allowed",
+            text(
+                "{name}, who started this, is no operator of the team any more.",
+                name=str(starter),
+            ),
+            text("Have an operator of the team release it again."),
+            final=ReleaseState.BLOCKED,
+        )
+    try:
+        check_place(release.deployment)
+    except NotApprovedError as error:
+        again = text("Once it is shared for deployments again, release it again.")
+        raise _blocked("not_shared", error, again) from error
 
 
 def prove_moment(rollout: Rollout) -> None:

@@ -10,6 +10,7 @@ from deployments.models import (
     Host,
     PreflightCheck,
     Reachability,
+    Release,
     ReleaseState,
     Replica,
 )
@@ -21,7 +22,11 @@ from deployments.services.observation import look_at, store_observation
 from deployments.services.rollout.checklist import Checklist
 from deployments.services.rollout.journal import Act
 from deployments.services.rollout.outcomes import Done, StepFailedError
-from deployments.services.rollout.permission import prove_approval, prove_moment
+from deployments.services.rollout.permission import (
+    prove_approval,
+    prove_moment,
+    prove_start,
+)
 from deployments.services.rollout.rollout import (
     INSTANCE_LABEL,
     RELEASE_LABEL,
@@ -46,6 +51,7 @@ def validate(rollout: Rollout, act: Act) -> Done:
     found = Checklist(rollout.release.request_id, trial=False)
     try:
         with found.checking(PreflightCheck.APPROVAL):
+            prove_start(rollout)
             prove_approval(rollout)
             prove_moment(rollout)
         prove_hosts(rollout, found)
@@ -233,10 +239,17 @@ def _already_held(layout: Layout, row: Replica, column: str, number: int) -> boo
         return False
     mine = {layout.release.pk, layout.old.pk if layout.old else None}
     if held.replica.release_id not in mine:
-        raise _held_by(row, column, number, str(held.replica.release))
+        raise _held_by(row, column, number, _name_of(held.replica.release, layout))
     if held.replica.release_id != layout.release.pk and not layout.removes_first:
         raise _held_by(row, column, number, str(layout.old))
     return True
+
+
+def _name_of(other: Release, layout: Layout) -> Text | str:
+    """Which release it is, unless it is another team's on a cluster that both deploy on."""
+    if other.deployment.team_id != layout.release.deployment.team_id:
+        return text("a release of another team")
+    return str(other)
 
 
 def _held_by(

@@ -9,7 +9,11 @@ from deployments.services.device_queue import leave_queue
 from deployments.services.errors import ConflictError
 from deployments.services.rollout.journal import Act
 from deployments.services.rollout.outcomes import Done, StepFailedError, Wait
-from deployments.services.rollout.permission import may_begin, prove_approval
+from deployments.services.rollout.permission import (
+    may_begin,
+    prove_approval,
+    prove_start,
+)
 from deployments.services.rollout.rollout import Rollout
 
 LOOK_AGAIN_S = 15.0
@@ -24,6 +28,7 @@ def queue(rollout: Rollout, act: Act) -> Done | Wait:
             start is over.
     """
     del act
+    prove_start(rollout)
     prove_approval(rollout)
     _prove_not_expired(rollout)
     if not may_begin(rollout):
