@@ -16,7 +16,8 @@ from deployments.planning.container import (
 from deployments.planning.context import PlanContext, RoleSettings
 from deployments.planning.endpoint_key import ENGINE_VARIABLE, key_variables
 from deployments.planning.engines.profile import VLLM_ASCEND
-from deployments.planning.plan import Role
+from deployments.planning.plan import Role, RoleMemory
+from deployments.planning.platforms.cpu import cpu_environment
 from deployments.planning.platforms.images import resolve, rewrite
 from deployments.planning.platforms.platform import ContainerNeeds, Placement
 from deployments.planning.plogs import PLOG_ENVIRONMENT, PRUNE, plog_directory
@@ -157,11 +158,17 @@ def _environment(context: PlanContext, parts: Parts) -> tuple[tuple[str, str], .
         values["VLLM_HOST_IP"] = address_of(placement.host)
     if context.profile.engine != VLLM_ASCEND and placement.spans_hosts:
         values |= _fabric(placement.host, parts.seat)
+    if context.platform.name == "cpu":
+        values |= cpu_environment(_memory(context, parts.settings))
     values |= parts.settings.layout.serving.environment
     values |= dict(context.spec.environment)
     values |= dict(parts.needs.environment)
     values[READY_TIMEOUT] = str(ready_deadline(context, parts.settings))
     return tuple(sorted(values.items()))
+
+
+def _memory(context: PlanContext, settings: RoleSettings) -> RoleMemory | None:
+    return next((one for one in context.memory if one.role is settings.role), None)
 
 
 def _fabric(host: HostSnapshot, seat: Seat) -> dict[str, str]:

@@ -14,9 +14,12 @@ from deployments.planning.platforms.images import (
     split_reference,
 )
 from deployments.planning.platforms.platform import Placement
+from deployments.planning.revision import Workload
 from deployments.planning.snapshot import ClusterSettings, HostSnapshot, ImageSnapshot
 from tests.planning.builders import PRACTICE as PRACTICE_IMAGE
 from tests.planning.builders import a3, combined, cpu, gpu, plan
+
+QWEN = "Qwen/Qwen3-8B"
 
 
 @pytest.mark.parametrize(
@@ -215,3 +218,29 @@ def test_memory_of_a_device(
     platform: str, device: str | None, expected: int | None
 ) -> None:
     assert device_memory(platform, device) == expected
+
+
+@pytest.mark.parametrize(
+    ("concurrency", "space"),
+    [
+        (1, "6"),  # one request of 40,960 tokens of 148 KiB
+        (1000, "353"),  # 1,000 times 2,500 tokens
+    ],
+)
+def test_cpu_is_told_its_cache_and_its_threads(concurrency: int, space: str) -> None:
+    made = plan(
+        combined(QWEN, "local", workload=Workload(concurrency=concurrency)), cpu()
+    )
+    (replica,) = made.replicas
+    told = dict(replica.container.environment)
+    assert told["VLLM_CPU_KVCACHE_SPACE"] == space
+    assert told["VLLM_CPU_OMP_THREADS_BIND"] == "auto"
+    assert replica.container.shm_size_bytes == 4 << 30
+    assert not replica.container.devices
+    assert not replica.container.device_requests
+
+
+def test_what_a_person_says_of_the_cache_of_a_cpu_wins() -> None:
+    own = (("VLLM_CPU_KVCACHE_SPACE", "2"), ("VLLM_CPU_OMP_THREADS_BIND", "0-3"))
+    (replica,) = plan(combined(QWEN, "local", environment=own), cpu()).replicas
+    assert set(own) <= set(replica.container.environment)

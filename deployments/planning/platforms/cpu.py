@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from deployments.planning.plan import RoleMemory
 from deployments.planning.platforms.platform import (
     ORDINARY,
     Beyond,
@@ -12,6 +13,9 @@ from deployments.planning.platforms.platform import (
 from deployments.planning.text import text
 
 ARM = frozenset(("aarch64", "arm64"))
+GIBIBYTE = 1 << 30
+KV_SPACE = "VLLM_CPU_KVCACHE_SPACE"
+THREADS = "VLLM_CPU_OMP_THREADS_BIND"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,25 @@ class Cpu:
                 ),
             ),
         )
+
+
+def cpu_environment(memory: RoleMemory | None) -> dict[str, str]:
+    """Return what the engine must be told where no device says it: KV cache in GiB, and the cores.
+
+    Left to itself vLLM 0.32.0 takes 92 % of the host's main memory. The cache holds what the workload
+    asks for at once, and at least one request of full length; it is left to the engine where nobody
+    knows the bytes of a token. ``auto`` binds the threads of a rank to the cores of one NUMA node and
+    leaves one core to the API server.
+    """
+    told = {THREADS: "auto"}
+    if memory is None or memory.kv_bytes_per_token is None:
+        return told
+    tokens = max(
+        memory.sequence_tokens * memory.sequences_wanted, memory.max_model_len or 0
+    )
+    states = (memory.state_bytes_per_sequence or 0) * memory.sequences_wanted
+    needed = tokens * memory.kv_bytes_per_token + states
+    return told | {KV_SPACE: str(max(1, -(-needed // GIBIBYTE)))}
 
 
 @dataclass(frozen=True, slots=True)
