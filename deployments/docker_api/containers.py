@@ -1,6 +1,7 @@
 """Containers of an engine: made from a ContainerSpec only, addressed by name or id."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -21,6 +22,7 @@ CHANGEABLE = (
 )  # fmt: skip
 """What ``docker update`` changes of a container that exists (Engine API 1.41 to 1.51)."""
 NO_RESTART = frozenset({"", "no"})
+_LOG_SIZE = re.compile(r"(?P<number>\d{1,9}(?:\.\d{1,3})?) ?(?P<unit>[kmg]?)i?b?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +32,7 @@ class ContainerFacts:
     ``started_at`` is the engine's own text, which names a run together with ``container_id``.
     ``exit_code`` is ``None`` while it runs. ``error`` is why the last start failed. ``settings`` are
     those of ``CHANGEABLE`` that are set, as (name, value), and ``networks`` those it is connected to.
+    ``kept_log_bytes`` is how much of its log is kept at most, ``None`` when there is no limit.
     """
 
     container_id: str
@@ -46,6 +49,7 @@ class ContainerFacts:
     labels: Mapping[str, str]
     settings: tuple[tuple[str, str], ...] = ()
     networks: tuple[str, ...] = ()
+    kept_log_bytes: int | None = None
 
     @property
     def running(self) -> bool:
@@ -239,4 +243,18 @@ def _facts(row: Mapping[str, Json]) -> ContainerFacts:
         labels=text_map(config, "Labels"),
         settings=changeable_settings(as_object(row.get("HostConfig"))),
         networks=tuple(sorted(networks)),
+        kept_log_bytes=_kept_log_bytes(
+            as_object(as_object(row.get("HostConfig")).get("LogConfig"))
+        ),
     )
+
+
+def _kept_log_bytes(log: Mapping[str, Json]) -> int | None:
+    """``max-size`` times ``max-file``, as the json-file and local drivers read them."""
+    options = text_map(log, "Config")
+    size = _LOG_SIZE.fullmatch(options.get("max-size", "").strip().lower())
+    files = options.get("max-file", "1").strip()
+    if size is None or not files.isdecimal():
+        return None
+    unit = 1024 ** " kmg".index(size["unit"] or " ")
+    return int(float(size["number"]) * unit) * max(1, int(files))

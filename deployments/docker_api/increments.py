@@ -10,6 +10,8 @@ from deployments.docker_api.frames import STREAMS, RawLine
 from deployments.docker_api.rows import LogRows, stamp_of
 
 CONTEXT_LINES = 64
+STORED_BESIDE = 76
+"""Bytes that a line takes in a json-file besides its words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +97,13 @@ class ManyLines(Sequence[LogLine]):
             some = [place for place in some if place in ours]
         return (log_line(self._rows.line(place)) for place in some)
 
+    def amount_of_bytes(self, stream: str) -> int:
+        """About how many bytes the lines of the stream take where the engine keeps them."""
+        words = self._rows.words
+        lines = self.amount(stream)
+        whole = sum(len(words[place]) for place in self._places)
+        return whole * lines // len(self) + lines * STORED_BESIDE if lines else 0
+
     def amount(self, stream: str) -> int:
         """How many lines are of the stream."""
         kinds, places = self._rows.kinds, self._places
@@ -103,6 +112,13 @@ class ManyLines(Sequence[LogLine]):
         return sum(
             kinds.count(kind) for kind, name in STREAMS.items() if name == stream
         )
+
+
+def bytes_of(lines: Sequence[LogLine], stream: str) -> int:
+    """About how many bytes the engine's file takes for the lines of the stream."""
+    if isinstance(lines, ManyLines):
+        return lines.amount_of_bytes(stream)
+    return sum(len(one.text) + STORED_BESIDE for one in lines if one.stream == stream)
 
 
 def lines_holding(lines: Sequence[LogLine], words: Sequence[str]) -> Iterator[LogLine]:

@@ -21,10 +21,12 @@ from deployments.planning.text import Text, text
 READ_SIZE = 256 * 1024
 LONGEST_ANSWER = 4 * 1024 * 1024
 LONG_BYTES = 512 * 1024
-GATHER_BYTES, GATHER_S = 32 * 1024, 0.0005
+GATHER_BYTES = 24 * 1024
+SHORTEST_S, LONGEST_S = 0.00025, 0.002
 """The engine sends every log line by itself: of a long answer some are let gather before each read.
 
-A local socket holds some 50 kB of them, which the engine writes in less than a millisecond.
+A local socket holds some 50 kB, and what does not fit waits: so much is let gather as fills half
+of it, however fast the engine writes.
 """
 
 
@@ -36,6 +38,7 @@ class _Arriving(io.RawIOBase):
         self._connection = connection
         self._taken = 0
         self._last = GATHER_BYTES
+        self._pause_s = SHORTEST_S
 
     def readable(self) -> bool:
         """It is only read."""
@@ -44,8 +47,10 @@ class _Arriving(io.RawIOBase):
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         """Wait for the next piece, at most as long as the connection does."""
         if self._taken > LONG_BYTES and self._last < GATHER_BYTES:
-            time.sleep(GATHER_S)
+            time.sleep(self._pause_s)
         self._last = self._connection.recv_into(buffer)
+        pause_s = self._pause_s * (2 if self._last < GATHER_BYTES else 0.5)
+        self._pause_s = min(LONGEST_S, max(SHORTEST_S, pause_s))
         self._taken += self._last
         return self._last
 

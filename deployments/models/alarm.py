@@ -22,6 +22,8 @@ class AlarmKind(models.TextChoices):
     POSITIONS = "positions", _("Later positions accepted more often")
     DISAGREEMENT = "disagreement", _("Log and counters disagree")
     GAP = "gap", _("Log lines lost")
+    LOG_RATE = "log_rate", _("Log grows too fast")
+    CLOCK = "clock", _("Clock of a host is off")
 
 
 class AlarmEnd(models.TextChoices):

@@ -15,6 +15,8 @@ class LogCursor(Row):
     A run is (container id, StartedAt). ``timestamp_ns`` is the engine's time stamp of the last line
     read, ``line_hash`` the SHA-256 of that line, seen again on the next poll as proof that nothing
     is missing; ``same_timestamp`` counts the lines read with that very time stamp.
+    ``measured_bytes`` came since ``measured_from``; ``bytes_per_s`` is what the measure before that
+    made, ``kept_bytes`` how much the engine keeps of both streams. ``None`` is not measured.
     """
 
     TEAM_PATH = "replica__release__deployment__team"
@@ -31,6 +33,10 @@ class LogCursor(Row):
     lines_read = models.BigIntegerField(default=0)
     read_at = models.DateTimeField(null=True, blank=True)
     finished = models.BooleanField(default=False)
+    measured_from = models.DateTimeField(null=True, blank=True)
+    measured_bytes = models.BigIntegerField(default=0)
+    bytes_per_s = models.FloatField(null=True, blank=True)
+    kept_bytes = models.BigIntegerField(null=True, blank=True)
 
     objects = ScopedQuerySet.as_manager()
 

@@ -113,7 +113,13 @@ def _figures(row: Alarm) -> list[tuple[str, str, Any]]:
         (_("Drafted, by the log"), "count", seen.get("lines")),
         (_("Drafted, by the counters"), "count", seen.get("counters")),
         (_("Times that lines were lost"), "count", seen.get("gaps")),
+        (_("Log, bytes a second"), "count", seen.get("bytes_per_s")),
+        (_("Bytes of log that are kept"), "count", seen.get("kept_bytes")),
+        (_("How long a line is kept"), "duration", seen.get("kept_s")),
+        (_("Clock ahead, in milliseconds"), "count", seen.get("offset_ms")),
         (_("Threshold"), threshold, seen.get("threshold")),
+        (_("Threshold"), "duration", seen.get("threshold_s")),
+        (_("Threshold, in milliseconds"), "count", seen.get("threshold_ms")),
     ]
     return [one for one in rows if one[2] is not None]
 
@@ -127,6 +133,10 @@ def _source(row: Alarm) -> str:
             said = _("Log and counters of release %(number)s since its engine started.")
         case "gaps":
             said = _("What the log reader noted about release %(number)s.")
+        case "log":
+            said = _("What came into the log of release %(number)s, by the minute.")
+        case "host":
+            said = _("The clocks of host and panel, at each look at the host.")
         case _other:
             said = _("Sums by minute of release %(number)s; prefill replicas left out.")
     return said % number

@@ -30,6 +30,7 @@ from deployments.models import (
 )
 from deployments.planning.plan import Role
 from deployments.selectors.access import has_role
+from deployments.selectors.host_troubles import soonest_lost_logs, worst_clocks
 from deployments.selectors.standings import NOT_SPECULATING, stale_edge
 from deployments.services.audit import record
 from deployments.services.errors import ConflictError, NotAllowedError
@@ -39,12 +40,12 @@ from deployments.telemetry.acceptance_history import NOTHING, Counts
 from deployments.telemetry.alarms import (
     Kind,
     Seen,
-    Sign,
-    State,
     judge,
     might_have_fallen,
 )
 from deployments.telemetry.baseline import baseline_of
+from deployments.telemetry.host_signs import ClockOff, LogGrowth
+from deployments.telemetry.signs import Sign, State
 
 WINDOW_S = 30 * MINUTE_S
 POSITIONS_HOURS = 2
@@ -67,6 +68,8 @@ class Facts:
     generated: int | None = None
     differs: tuple[int, int] | None = None
     lost_lines: int = 0
+    log: LogGrowth | None = None
+    clock: ClockOff | None = None
     hours: list[tuple[int, Counts]] = field(default_factory=list)
 
 
@@ -215,6 +218,10 @@ def _read_troubles(facts: Mapping[uuid.UUID, Facts], now_s: int) -> None:
         "replica__release__deployment_id", "container_id"
     ):
         facts[pk].lost_lines += container not in covered
+    for pk, log in soonest_lost_logs(facts).items():
+        facts[pk].log = log
+    for pk, clock in worst_clocks(facts).items():
+        facts[pk].clock = clock
 
 
 def _weeks(facts: Mapping[uuid.UUID, Facts]) -> dict[uuid.UUID, Counts]:
@@ -283,6 +290,8 @@ def _seen(one: Facts, week: Counts | None) -> Seen:
         week=week,
         differs=one.differs,
         lost_lines=one.lost_lines,
+        log=one.log,
+        clock=one.clock,
     )
 
 

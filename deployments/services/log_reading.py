@@ -15,6 +15,7 @@ from itertools import islice
 from django.db import transaction
 from django.db.models import Max, Q, QuerySet
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from deployments.docker_api.client import Engine
 from deployments.docker_api.containers import ContainerFacts, inspect_container
@@ -25,6 +26,7 @@ from deployments.docker_api.logs import (
     LogRange,
     StreamCursor,
     amount_of,
+    bytes_of,
     read_since,
 )
 from deployments.models import (
@@ -47,6 +49,7 @@ from deployments.services.run_counts import cursor_of, fill_in, locked
 logger = logging.getLogger(__name__)
 
 STREAMS = ("stdout", "stderr")
+MEASURED_S = 60
 MOST_ANSWERS = 4
 MOST_INCREMENTS = 32
 """Of one answer; more than the engine keeps of a log by default."""
@@ -150,6 +153,7 @@ def _runs(replica: Replica, facts: ContainerFacts) -> list[Run]:
         started_at=facts.started_at,
         from_ns=boundary,
         ended=not facts.running,
+        kept_bytes=facts.kept_log_bytes,
     )
     return [*runs, present]
 
@@ -251,6 +255,7 @@ def _store(
     with transaction.atomic():
         # First, since it is what decides between two readers of the same lines.
         for stream, row in rows.items():
+            row.kept_bytes = run.kept_bytes
             _advance(row, stream, increment, finished=finished)
         # Whatever is missing is missing before a line, or before the end of the run.
         lost = increment.lost if increment.lines or finished else None
@@ -290,6 +295,7 @@ def _advance(
     row.same_timestamp = cursor.same_timestamp
     row.line_hash = cursor.line_hash
     row.lines_read += amount_of(increment.lines, stream)
+    _measure(row, bytes_of(increment.lines, stream))
     moved = same.update(
         timestamp_ns=row.timestamp_ns,
         same_timestamp=row.same_timestamp,
@@ -297,6 +303,23 @@ def _advance(
         lines_read=row.lines_read,
         read_at=Now(),
         finished=finished,
+        measured_from=row.measured_from,
+        measured_bytes=row.measured_bytes,
+        bytes_per_s=row.bytes_per_s,
+        kept_bytes=row.kept_bytes,
     )
     if moved != 1:
         raise OvertakenError
+
+
+def _measure(row: LogCursor, came_bytes: int) -> None:
+    """Count what comes, and every minute say how fast; what was there at the first look is no pace."""
+    now = timezone.now()
+    if row.measured_from is None:
+        row.measured_from = now
+        return
+    row.measured_bytes += came_bytes
+    took_s = (now - row.measured_from).total_seconds()
+    if took_s >= MEASURED_S:
+        row.bytes_per_s = row.measured_bytes / took_s
+        row.measured_from, row.measured_bytes = now, 0

@@ -23,6 +23,7 @@ class Run:
     from_ns: int = 0
     until_ns: int | None = None
     ended: bool = False
+    kept_bytes: int | None = None
 
 
 def sample_row(run: Run, sample: FoundSample, fill: Counts) -> AcceptanceSample:

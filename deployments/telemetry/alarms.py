@@ -5,12 +5,12 @@ figure on the edge neither opens nor closes an alarm. The cause goes before its 
 accepts nothing is not also low, fallen and out of order.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
-from deployments.planning.text import NOTHING, Text, text
+from deployments.planning.text import text
 from deployments.telemetry.acceptance_history import Counts
 from deployments.telemetry.advice import (
     ENOUGH_DRAFTS,
@@ -20,6 +20,8 @@ from deployments.telemetry.advice import (
 )
 from deployments.telemetry.baseline import Baseline
 from deployments.telemetry.diagnosis.acceptance_signs import LOOKUP_METHODS
+from deployments.telemetry.host_signs import ClockOff, LogGrowth, clock, log_rate
+from deployments.telemetry.signs import RIGHT, UNSURE, Sign, State
 
 FEW_DRAFTS = 50
 """With fewer nothing can be said to be right again."""
@@ -44,24 +46,8 @@ class Kind(StrEnum):
     POSITIONS = "positions"
     DISAGREEMENT = "disagreement"
     GAP = "gap"
-
-
-class State(StrEnum):
-    """What a sign says now."""
-
-    WRONG = "wrong"
-    RIGHT = "right"
-    UNSURE = "unsure"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sign:
-    """One sign; ``evidence`` holds its figures, ``began_s`` when the change point lies."""
-
-    state: State
-    text: Text = NOTHING
-    evidence: Mapping[str, float | int | str] = field(default_factory=dict)
-    began_s: int | None = None
+    LOG_RATE = "log_rate"
+    CLOCK = "clock"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +57,8 @@ class Seen:
     ``window`` are the sums of the last ``window_s`` seconds, ``generated`` the tokens of that time
     (``None``: no counters were read). ``hours`` are (start, sums) of the seven days up to now with
     the same method and count, oldest first; ``differs`` what log and counters each say was
-    drafted; ``lost_lines`` counts gaps of the last hour that no counter covers.
+    drafted; ``lost_lines`` counts gaps of the last hour that no counter covers. ``log`` is the one
+    that is thrown away soonest, ``clock`` the one that is furthest off; ``None`` is not measured.
     """
 
     method: str
@@ -85,10 +72,8 @@ class Seen:
     week: Counts | None = None
     differs: tuple[int, int] | None = None
     lost_lines: int = 0
-
-
-UNSURE = Sign(state=State.UNSURE)
-RIGHT = Sign(state=State.RIGHT)
+    log: LogGrowth | None = None
+    clock: ClockOff | None = None
 
 
 def judge(seen: Seen) -> dict[Kind, Sign]:
@@ -98,6 +83,8 @@ def judge(seen: Seen) -> dict[Kind, Sign]:
         Kind.NO_DRAFTS: _no_drafts(seen),
         Kind.DISAGREEMENT: _disagreement(seen),
         Kind.GAP: _gap(seen),
+        Kind.LOG_RATE: log_rate(seen.log),
+        Kind.CLOCK: clock(seen.clock),
     }
     followers = {
         Kind.BELOW_BAND: _below_band,

@@ -127,6 +127,8 @@ STATUSES: Mapping[str, Mapping[str, Status]] = {
             AlarmKind.POSITIONS: ATTENTION,
             AlarmKind.DISAGREEMENT: ATTENTION,
             AlarmKind.GAP: ATTENTION,
+            AlarmKind.LOG_RATE: ATTENTION,
+            AlarmKind.CLOCK: ATTENTION,
         }
     ),
     "alarm_end": _choices(

@@ -184,6 +184,40 @@ def test_lost_lines_are_an_alarm_unless_counters_cover_them(replica: Replica) ->
     assert kinds() == set()
 
 
+def test_a_log_that_is_soon_thrown_away_is_an_alarm_until_more_is_kept(
+    replica: Replica,
+) -> None:
+    drafted(replica)
+    replica.cursors.update(bytes_per_s=200_000, kept_bytes=64_000_000)
+    assert watch_alarms() == 1
+    row = Alarm.objects.get()
+    assert row.kind == AlarmKind.LOG_RATE
+    assert "a line is gone after 5.3 minutes" in row.text
+    replica.cursors.update(kept_bytes=300_000_000)
+    Alarm.objects.update(better_since=timezone.now() - timedelta(minutes=11))
+    watch_alarms()
+    assert kinds() == {AlarmKind.LOG_RATE}
+    replica.cursors.update(kept_bytes=400_000_000)
+    watch_alarms()
+    Alarm.objects.update(better_since=timezone.now() - timedelta(minutes=11))
+    assert watch_alarms() == 1
+    assert kinds() == set()
+
+
+def test_the_clock_of_a_host_is_an_alarm_of_what_runs_there(replica: Replica) -> None:
+    drafted(replica)
+    host = type(replica.host).objects.filter(pk=replica.host_id)
+    host.update(clock_offset_ms=-600_000)
+    assert watch_alarms() == 1
+    assert kinds() == {AlarmKind.CLOCK}
+    assert "600.0 seconds behind" in Alarm.objects.get().text
+    host.update(clock_offset_ms=300)
+    watch_alarms()
+    Alarm.objects.update(better_since=timezone.now() - timedelta(minutes=11))
+    assert watch_alarms() == 1
+    assert kinds() == set()
+
+
 def test_a_fall_is_dated_by_its_change_point(replica: Replica) -> None:
     for hours in range(2, 40):
         drafted(replica, minutes_ago=60 * hours + 30)

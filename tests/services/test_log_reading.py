@@ -4,8 +4,10 @@ import time
 import uuid
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from deployments.docker_api.client import Engine
 from deployments.docker_api.containers import (
@@ -150,6 +152,25 @@ def test_the_engine_is_the_one_that_spoke_before_even_in_an_earlier_read(
     until_read(world, replica, 2)
     samples = AcceptanceSample.objects.filter(replica=replica).order_by("timestamp_ns")
     assert [sample.engine_index for sample in samples] == [1, 2]
+
+
+def test_how_fast_a_log_grows_is_measured_and_what_is_kept_of_it(
+    world: World, engine: Engine, busybox_image: str
+) -> None:
+    kept = LogOptions(max_size="3m", max_file=4)
+    script = f"trap 'go=1' USR1; {say(1)}; while [ -z \"$go\" ]; do sleep 0.1; done; {say(2)}; sleep 60"
+    replica = container(world, engine, busybox_image, script, kept)
+    until_read(world, replica, 1)
+    cursors = LogCursor.objects.filter(replica=replica, stream="stdout")
+    assert cursors.get().bytes_per_s is None
+    cursors.update(measured_from=timezone.now() - timedelta(seconds=100))
+    signal_container(engine, replica.container_id, "SIGUSR1")
+    until_read(world, replica, 2)
+    row = cursors.get()
+    assert row.kept_bytes == 12 * 1024 * 1024
+    assert row.bytes_per_s == pytest.approx(
+        (len(LINE.format(accepted=2)) + 76) / 100, rel=0.2
+    )
 
 
 def test_a_line_behind_16_kb_of_others_words_is_one_sample(

@@ -7,12 +7,13 @@ from deployments.telemetry.advice import thresholds_for
 from deployments.telemetry.alarms import (
     Kind,
     Seen,
-    State,
     change_point,
     judge,
     might_have_fallen,
 )
 from deployments.telemetry.baseline import baseline_of
+from deployments.telemetry.host_signs import ClockOff, LogGrowth
+from deployments.telemetry.signs import State
 
 
 def window(rate: float, drafts: int = 1000, count: int = 3) -> Counts:
@@ -124,6 +125,48 @@ def test_disagreement_and_lost_lines_say_both_figures() -> None:
     assert wrong(one) == {Kind.DISAGREEMENT, Kind.GAP}
     assert "270" in judge(one)[Kind.DISAGREEMENT].text
     assert judge(seen(window(0.6)))[Kind.GAP].state is State.RIGHT
+
+
+@pytest.mark.parametrize(
+    ("minutes", "state"),
+    [
+        (12, State.WRONG),
+        (19.9, State.WRONG),
+        (25, State.UNSURE),
+        (30, State.RIGHT),
+        (10_000, State.RIGHT),
+    ],
+)
+def test_a_log_that_keeps_less_than_twice_an_outage_is_too_short(
+    minutes: float, state: State
+) -> None:
+    log = LogGrowth(
+        container="chat-0", bytes_per_s=50_000, kept_bytes=int(50_000 * 60 * minutes)
+    )
+    sign = judge(seen(window(0.6), log=log))[Kind.LOG_RATE]
+    assert sign.state is state
+    if state is State.WRONG:
+        assert "chat-0 grows by 50.0 kB a second" in sign.text
+        assert sign.evidence["threshold_s"] == 1200
+    assert judge(seen(window(0.6)))[Kind.LOG_RATE].state is State.UNSURE
+
+
+@pytest.mark.parametrize("direction", [1, -1])
+@pytest.mark.parametrize(
+    ("offset_ms", "state"),
+    [(2001, State.WRONG), (1500, State.UNSURE), (1000, State.RIGHT), (0, State.RIGHT)],
+)
+def test_a_clock_is_off_beyond_two_seconds_and_right_within_one(
+    offset_ms: int, direction: int, state: State
+) -> None:
+    off = ClockOff(host="gpu-1", offset_ms=offset_ms * direction)
+    sign = judge(seen(window(0.6), clock=off))[Kind.CLOCK]
+    assert sign.state is state
+    if state is State.WRONG:
+        assert f"gpu-1 is 2.0 seconds {'ahead' if direction > 0 else 'behind'}" in (
+            sign.text
+        )
+    assert judge(seen(window(0.6)))[Kind.CLOCK].state is State.UNSURE
 
 
 @pytest.mark.parametrize(
