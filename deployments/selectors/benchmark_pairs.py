@@ -1,6 +1,7 @@
 """Pairs of benchmarks: the steps of one, what lies between its arms, and what they say together."""
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -22,6 +23,7 @@ from deployments.models import (
 )
 from deployments.planning.decision import OFF
 from deployments.planning.errors import PlanningError
+from deployments.selectors.benchmark_bars import Bars, bars_of
 from deployments.selectors.benchmarks import (
     ComparePage,
     Judged,
@@ -41,6 +43,7 @@ STEP_NAMES: dict[PairState, Promise] = {
     PairState.SWITCHING_BACK: _("Turn speculation on again"),
     PairState.LAST: _("Measure with speculation again"),
 }
+ARM_NAMES = (_("without"), _("with, first"), _("with, again"))
 SWITCHES = (PairState.APPROVAL, PairState.SWITCHING_OFF, PairState.SWITCHING_BACK)
 RELATED = (
     "deployment__cluster",
@@ -81,6 +84,7 @@ class PairPage:
     settings: tuple[Setting, ...]
     judged: Judged | None
     compared: ComparePage | None
+    bars: Bars | None
     results: tuple[BenchmarkResult, ...]
 
     @property
@@ -135,15 +139,26 @@ def pair_page(pair: BenchmarkPair) -> PairPage:
     jobs = (pair.base, pair.first, pair.last)
     results = tuple(one.result for one in jobs if one is not None and one.result)
     whole = pair.state == PairState.DONE and len(results) == len(jobs)
-    compared = compare_page(results) if whole else None
+    judged = _judged(pair, results) if whole else None
     return PairPage(
         pair=pair,
         steps=tuple(_steps(pair)),
         settings=_settings(pair),
-        judged=_judged(pair, results) if whole else None,
-        compared=compared,
+        judged=judged,
+        compared=compare_page(_named(results)) if whole else None,
+        bars=bars_of([(judged.name, judged.comparison)]) if judged else None,
         results=results,
     )
+
+
+def _named(results: Sequence[BenchmarkResult]) -> list[BenchmarkResult]:
+    """The results under the names of their arms, as their columns are read; the rows keep their own."""
+    named = []
+    for result, name in zip(results, ARM_NAMES, strict=True):
+        column = copy(result)
+        column.name = str(name)
+        named.append(column)
+    return named
 
 
 def _judged(pair: BenchmarkPair, results: Sequence[BenchmarkResult]) -> Judged:

@@ -130,6 +130,8 @@ def test_the_verdict_stands_above_what_was_measured(
     page = alice.get(reverse("pair", args=[pair.pk])).content.decode()
     assert "Keep speculation: output throughput is 1.50 times" in page
     assert "Concurrency 8" in page
+    assert page.count(">with, again</a>") == 1
+    assert "1.5 to 2.5" in page
     assert page.count("result=") >= 3
     assert measured[1].result is not None
     measured[1].result.delete()
