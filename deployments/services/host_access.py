@@ -65,17 +65,19 @@ class OpenHosts:
     a failed call an engine is opened anew, and of many hosts only those used last stay open.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, in_turn: bool = False) -> None:
+        self._in_turn = in_turn
         self._open: dict[UUID, tuple[ExitStack, Engine]] = {}
 
     @contextmanager
     def engine(self, host: Host) -> Iterator[Engine]:
-        """The engine of a host; never refused, since whoever works has a budget of its own.
+        """The engine of a host; calls never rest for whoever works here, and has a budget of its own.
 
         Raises:
+            NotTriedError: ``in_turn``, and enough tasks wait for this host, whose last call failed.
             DockerApiError: the credentials cannot be used, or the engine does not answer.
         """
-        with bounded_calls(host, insists=True):
+        with bounded_calls(host, insists=True, in_turn=self._in_turn):
             try:
                 yield self._opened(host)
             except DockerApiError:

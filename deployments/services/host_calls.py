@@ -33,11 +33,15 @@ SLOT_BEAT_S = 8.0
 
 
 @contextmanager
-def bounded_calls(host: Host, *, insists: bool) -> Iterator[None]:
+def bounded_calls(
+    host: Host, *, insists: bool, in_turn: bool = False
+) -> Iterator[None]:
     """Let the block call the host, and count how that ends.
 
-    Who ``insists`` has a budget of their own (a release, or a person who asked) and is never
-    refused. ``host`` is as the task read it.
+    Who ``insists`` has a budget of their own (a release, or a person who asked) and is not refused
+    while calls rest. A release that deploys comes ``in_turn``: where the last call failed it takes a
+    place like others, so that many releases on one dead host leave workers for the rest. ``host`` is
+    as the task read it.
 
     Raises:
         NotTriedError: calls rest after failures, or enough tasks wait for this slow host.
@@ -45,8 +49,9 @@ def bounded_calls(host: Host, *, insists: bool) -> Iterator[None]:
     slot = None
     if not insists:
         _refuse_resting(host)
-        if host.reachability != Reachability.REACHABLE:
-            slot = _slot(host)
+    bad = host.reachability != Reachability.REACHABLE
+    if (not insists and bad) or (in_turn and host.failed_calls):
+        slot = _slot(host)
     try:
         with _prolonged(slot):
             yield

@@ -63,7 +63,8 @@ def fresh_log(path: Path) -> Path:
 
 
 def _worker(queue: str) -> list[str]:
-    processes = 2
+    # At most two releases at once wait for a host that hangs, and one process is left for the others.
+    processes = 3 if queue == "rollout" else 2
     return [
         "worker",
         f"--queues={queue}",

@@ -1,6 +1,7 @@
 """A host that fails or is slow costs little: calls rest, tasks have two places, and its state says so."""
 
 import time
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -112,6 +113,22 @@ def test_two_tasks_wait_for_a_slow_host_and_a_third_does_not_begin(
     HostSlot.objects.update(taken_until=timezone.now() - timedelta(seconds=1))
     with bounded_calls(host, insists=False):
         assert HostSlot.objects.filter(taken_until__gt=timezone.now()).count() == 1
+
+
+def test_releases_take_turns_at_a_host_that_fails_and_stopping_never_waits(
+    host: Host,
+) -> None:
+    def turn() -> AbstractContextManager[None]:
+        return bounded_calls(host, insists=True, in_turn=True)
+
+    with turn(), turn(), turn():
+        assert not HostSlot.objects.exists()
+    host.failed_calls = 1
+    with turn(), turn():
+        with pytest.raises(NotTriedError, match="2 tasks already wait"), turn():
+            pass
+        with bounded_calls(host, insists=True):
+            pass
 
 
 def test_a_quick_host_needs_no_place(host: Host) -> None:

@@ -18,6 +18,7 @@ from deployments.models import (
     Booking,
     BreakGlass,
     Command,
+    CommandKind,
     Host,
     Platform,
     Release,
@@ -200,6 +201,8 @@ class Rollout(Layout):
         self.left_alone: set[tuple[str, UUID]] = set()
         plan = stored_plan(release.plan)
         super().__init__(release, plan, members_of(release, plan))
+        # What stops or removes something is never kept waiting.
+        self.open = OpenHosts(in_turn=self.command.kind == CommandKind.DEPLOY)
 
     @cached_property
     def broke_glass(self) -> bool:

@@ -7,7 +7,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import takewhile
 
-from deployments.docker_api.errors import DockerApiError, PullCancelledError
+from deployments.docker_api.errors import (
+    DockerApiError,
+    NotTriedError,
+    PullCancelledError,
+)
 from deployments.models import EventKind, ReleaseState
 from deployments.planning.text import NOTHING, text
 from deployments.services.emergency_stop import order_of, said_of
@@ -24,6 +28,8 @@ from deployments.services.rollout.rollout import Rollout
 
 SLICE_S = 15.0
 TRIES = 5
+TURN_S = 2.0
+"""Until a release asks again for a place at a host that fails; that is none of its tries."""
 
 Perform = Callable[[Rollout, Act], Done | Wait]
 Together = Callable[[Rollout, Sequence[Act]], None]
@@ -116,6 +122,8 @@ def _attempt(rollout: Rollout, act: Act, perform: Perform) -> Done | Wait:
         outcome = perform(rollout, act)
     except PullCancelledError as error:
         raise cancelled(rollout) from error
+    except NotTriedError:
+        return Wait(TURN_S)
     except DockerApiError as error:
         return _try_again(rollout, act, error)
     fault_point(f"after:{act.step}")

@@ -123,6 +123,22 @@ def test_a_host_that_only_fails_is_let_be_and_the_others_are_served() -> None:
     assert calling.FAILURES <= tried["h1"] <= calling.FAILURES + calling.CALLS_PER_HOST
 
 
+def test_a_host_that_hangs_holds_up_none_of_twenty() -> None:
+    others = threading.Semaphore(0)
+
+    def call(_engine: Engine, task: Task) -> Answer:
+        if task.member.host.name != "h1":
+            others.release()
+        elif task.member.name == "h1-0":
+            # It answers when all others are served: were they held up, it never would.
+            served = [others.acquire(timeout=20) for _ in range(19 * 12)]
+            assert all(served)
+        return "id"
+
+    done, passing, _pool = made(call, members(20, 12), threads=calling.CALLS_IN_ALL)
+    assert (len(done), passing) == (240, [])
+
+
 def test_few_threads_serve_many_hosts_and_no_host_gets_more_than_its_share() -> None:
     now: Counter[str] = Counter()
     most: Counter[str] = Counter()
