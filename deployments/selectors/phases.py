@@ -1,7 +1,7 @@
 """The journal of a release as phases: when each began, how long it took, what happened in it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.utils.functional import Promise
@@ -50,7 +50,8 @@ class Phase:
     """One phase of the timeline.
 
     ``state`` is ``done``, ``current``, ``failed``, ``ended`` (as somebody wanted) or ``later``; ``elapsed`` and ``deadline`` are
-    seconds, ``None`` where they are unknown; ``began_at`` is set while time runs on.
+    seconds, ``None`` where they are unknown; ``began_at`` is set while time runs on. ``usual`` is how
+    many seconds earlier starts took on the same hosts.
     """
 
     key: str
@@ -61,19 +62,40 @@ class Phase:
     began_at: datetime | None = None
     notes: tuple[str, ...] = ()
     pull: "Pull | None" = None
+    usual: float | None = None
+
+    @property
+    def left(self) -> float | None:
+        """What is left of the usual time, in seconds; ``None`` where it is unknown or over."""
+        if self.usual is None or self.elapsed is None or self.elapsed > self.usual:
+            return None
+        return self.usual - self.elapsed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pull:
-    """How far the image is, in bytes; ``total`` is ``None`` while the registry has not said."""
+    """How far the image is, in bytes; ``total`` is ``None`` while the registry has not said.
+
+    ``rate`` is in bytes a second; ``layers`` counts those spoken of so far. Both ``None``: not said yet.
+    """
 
     done: int
     total: int | None
+    rate: int | None = None
+    layers_done: int | None = None
+    layers: int | None = None
 
     @property
     def share(self) -> float | None:
         """The part that is here, from 0 to 1."""
         return min(1.0, self.done / self.total) if self.total else None
+
+    @property
+    def remaining_s(self) -> float | None:
+        """Seconds until the layers spoken of are here, at this rate; ``None`` while nothing comes."""
+        if not self.total or not self.rate:
+            return None
+        return max(0, self.total - self.done) / self.rate
 
 
 def step_name(step: str) -> str:
@@ -82,9 +104,15 @@ def step_name(step: str) -> str:
 
 
 def phases(
-    release: Release, events: Sequence[ReleaseEvent], now: datetime
+    release: Release,
+    events: Sequence[ReleaseEvent],
+    now: datetime,
+    usual_start: float | None = None,
 ) -> tuple[Phase, ...]:
-    """The timeline from queued to live; what came after (stopping, stopped) is not in it."""
+    """The timeline from queued to live; what came after (stopping, stopped) is not in it.
+
+    ``usual_start`` is how many seconds starting usually takes, for a release that is starting.
+    """
     started = _starts(release, events)
     reached = _reached(release, started)
     rows = []
@@ -93,7 +121,12 @@ def phases(
             _phase(release, state, _tone(release, place, reached), started, now)
         )
     live = "done" if release.live_at else "later"
-    rows = [_with_events(row, events) for row in rows]
+    rows = [
+        replace(row, usual=usual_start)
+        if row.key == ReleaseState.STARTING and row.state == "current"
+        else row
+        for row in (_with_events(row, events) for row in rows)
+    ]
     return (
         *rows,
         Phase(key=ReleaseState.LIVE, name=str(ReleaseState.LIVE.label), state=live),
@@ -181,6 +214,16 @@ def _pull(events: Sequence[ReleaseEvent]) -> Pull | None:
     for event in reversed(events):
         done = event.detail.get("current_bytes")
         if isinstance(done, int):
-            total = event.detail.get("total_bytes")
-            return Pull(done=done, total=total if isinstance(total, int) else None)
+            return Pull(
+                done=done,
+                total=_whole(event, "total_bytes"),
+                rate=_whole(event, "bytes_per_s"),
+                layers_done=_whole(event, "layers_done"),
+                layers=_whole(event, "layers"),
+            )
     return None
+
+
+def _whole(event: ReleaseEvent, name: str) -> int | None:
+    value = event.detail.get(name)
+    return value if isinstance(value, int) else None

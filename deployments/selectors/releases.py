@@ -41,8 +41,10 @@ from deployments.selectors.plans import stored_plan
 from deployments.selectors.preflight import MAY_ASK
 from deployments.selectors.restart_notes import tells_restart
 from deployments.selectors.texts import listed
+from deployments.selectors.usual_times import usual_start
 from deployments.telemetry.logs.visible import visible_text
 
+LEFT_STEP_S = 15  # what is left of the usual time is told anew so often
 JOURNAL_LINES = 40
 SHOWN_LINES, LINES_BEFORE = 10, 4
 STOPPABLE = (ReleaseState.LIVE, ReleaseState.FAILED, ReleaseState.BLOCKED)
@@ -252,10 +254,12 @@ def release_progress(release: Release, plan: Plan | None) -> ReleaseProgress:
     ).first()
     cancelling = command is not None and command.cancel_requested_at is not None
     moving = release.state in CHANGING_STATES or command is not None
-    queue = queue_place(release, {row.host_id for row in replicas})
+    hosts = {row.host_id for row in replicas}
+    queue = queue_place(release, hosts)
+    timeline = phases(release, events, timezone.now(), usual_start(release, hosts))
     return ReleaseProgress(
         release=release,
-        phases=phases(release, events, timezone.now()),
+        phases=timeline,
         replicas=tuple(
             ReplicaLine(row=row, planned=planned_replica(plan, row)) for row in replicas
         ),
@@ -276,6 +280,7 @@ def release_progress(release: Release, plan: Plan | None) -> ReleaseProgress:
                 queue.facts if queue else None,
                 [[one.sequence, one.message, one.detail] for one in events[-3:]],
                 [_seen(replica) for replica in replicas],
+                [one.left // LEFT_STEP_S for one in timeline if one.left is not None],
             ]
         ),
     )

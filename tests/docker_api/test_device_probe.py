@@ -43,6 +43,7 @@ from deployments.planning.container import (
 from deployments.planning.text import text_from_document
 from deployments.services import device_probe
 from deployments.services.host_probe import probe_is_running, run_probe
+from deployments.services.rollout import fabric_check
 from deployments.services.rollout.checklist import Checklist
 from deployments.services.rollout.fabric_check import prove_fabric
 from deployments.services.rollout.outcomes import StepFailedError
@@ -371,7 +372,8 @@ def told(layout: Two, *, trial: bool = True) -> list[tuple[str, str]]:
     """State and sentence of each host."""
     found = Checklist(layout.release.request_id, trial=trial)
     try:
-        prove_fabric(layout, found)
+        with layout:
+            prove_fabric(layout, found)
     finally:
         found.store()
     return [
@@ -411,3 +413,17 @@ def test_tls_that_differs_fails_and_held_dies_are_left_alone(
         _first, (state, said) = told(layout)
     assert state == "unchecked"
     assert "containers hold its devices" in said
+
+
+def test_a_host_without_addresses_on_file_is_told_before_anything_stops(
+    two: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fabric_check, "CONFIGURATION", "/etc/hccn.conf.gone")
+    layout = two(0, 8)
+    said = (
+        "{} has no /etc/hccn.conf.gone, in which the driver keeps the addresses of its devices and which "
+        "the containers of this plan mount."
+    )
+    assert told(layout) == [("failed", said.format(f"a3-0{one}")) for one in (1, 2)]
+    with pytest.raises(StepFailedError, match=r"a3-01 has no /etc/hccn\.conf"):
+        told(layout, trial=False)

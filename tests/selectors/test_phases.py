@@ -107,6 +107,11 @@ def test_bytes_of_a_pull_are_shown_while_it_runs() -> None:
     pulling = next(one for one in phases(row, unknown, at(9)) if one.key == "pulling")
     assert pulling.pull is not None
     assert pulling.pull.share is None
+    assert (pulling.pull.rate, pulling.pull.remaining_s) == (None, None)
+    quick = [event("PULL", 5, current_bytes=250, total_bytes=1000, bytes_per_s=50)]
+    pulling = next(one for one in phases(row, quick, at(9)) if one.key == "pulling")
+    assert pulling.pull is not None
+    assert (pulling.pull.rate, pulling.pull.remaining_s) == (50, 15)
 
 
 def test_only_the_last_notes_of_a_phase_are_shown() -> None:
@@ -114,3 +119,13 @@ def test_only_the_last_notes_of_a_phase_are_shown() -> None:
     events = [event("PULL", 5, f"note {number}") for number in range(9)]
     pulling = next(one for one in phases(row, events, at(9)) if one.key == "pulling")
     assert pulling.notes == ("note 6", "note 7", "note 8")
+
+
+def test_what_is_left_of_a_start_follows_from_earlier_ones() -> None:
+    row = release(ReleaseState.STARTING, 30)
+    lefts = []
+    for usual in (25.0, 5.0, None):
+        found = {phase.key: phase for phase in phases(row, [], at(40), usual)}
+        lefts.append((found["starting"].usual, found["starting"].left))
+        assert found["creating"].usual is None
+    assert lefts == [(25.0, 15.0), (5.0, None), (None, None)]

@@ -9,7 +9,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from deployments.docker_api.client import Engine
-from deployments.docker_api.errors import DeviceUnavailableError, DockerApiError
+from deployments.docker_api.errors import (
+    DeviceUnavailableError,
+    DockerApiError,
+    MountMissingError,
+)
 from deployments.docker_api.held_devices import held_devices
 from deployments.docker_api.images import ImageFacts, find_image
 from deployments.models import Host, PreflightCheck
@@ -126,7 +130,7 @@ def _kept(problems: dict[str, Exception], place: _Place) -> Iterator[None]:
     """Let the other hosts be asked too."""
     try:
         yield
-    except (_NotSeenError, ShortRunError, DockerApiError) as error:
+    except (_NotSeenError, ShortRunError, StepFailedError, DockerApiError) as error:
         problems.setdefault(place.host.name, error)
 
 
@@ -137,7 +141,7 @@ def _tell(
     problem: Exception | None,
 ) -> None:
     with found.checking(PreflightCheck.FABRIC, host) as told:
-        if isinstance(problem, DockerApiError):
+        if isinstance(problem, DockerApiError | StepFailedError):
             raise problem
         bad = [one for one in findings if one.fails]
         if bad:
@@ -261,6 +265,10 @@ def _run(
         answer = run_short(engine, _image(engine, place), run)
     except DeviceUnavailableError as error:
         raise _NotSeenError(said_by(error)) from error
+    except MountMissingError as error:
+        if CONFIGURATION in str(error):
+            raise _no_addresses(place) from error
+        raise
     parts = parts_of(answer.lines)
     if not is_whole(parts):
         raise _NotSeenError(
@@ -272,6 +280,27 @@ def _run(
             )
         )
     return parts
+
+
+def _no_addresses(place: _Place) -> StepFailedError:
+    """Every container of the plan would fail to mount it, too, when the old release has stopped."""
+    return StepFailedError(
+        "fabric",
+        text(
+            "{host} has no {file}, in which the driver keeps the addresses of its devices and which the "
+            "containers of this plan mount.",
+            host=place.host.name,
+            file=CONFIGURATION,
+        ),
+        text(
+            "Set an address for each device there, which writes the file: hccn_tool -i DEVICE -ip -s "
+            "address ADDRESS netmask MASK."
+        )
+        if place.ways is ROUTED
+        else text(
+            "Make it there: dies of one super node need no address in it, so an empty file does."
+        ),
+    )
 
 
 def _image(engine: Engine, place: _Place) -> ImageFacts:

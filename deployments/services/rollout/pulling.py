@@ -2,13 +2,18 @@
 
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.db import connection
 
 from deployments.docker_api.client import Engine
-from deployments.docker_api.errors import PullCancelledError
+from deployments.docker_api.errors import (
+    DockerApiError,
+    ImageMissingError,
+    PullCancelledError,
+)
 from deployments.docker_api.images import (
     ImageFacts,
     PullProgress,
@@ -16,7 +21,7 @@ from deployments.docker_api.images import (
     pull_image,
     registry_digest,
 )
-from deployments.models import PreflightCheck, Replica
+from deployments.models import PreflightCheck, ReleaseState, Replica
 from deployments.planning.container import ImageReference
 from deployments.planning.text import Text, text
 from deployments.services.rollout.checklist import Checklist
@@ -28,6 +33,8 @@ from deployments.services.rollout.rollout import Layout, Member, Rollout
 from deployments.services.rollout.weights_check import prove_weights_with
 
 PROGRESS_EVERY_S = 2.0
+RATE_OVER = 6
+"""Looks at the progress over which its rate is taken."""
 HEARTBEAT_S = 10.0
 
 
@@ -70,9 +77,9 @@ def _pull_noting(
         with noted.checking(
             PreflightCheck.IMAGE, member.host, image=wanted.reference
         ) as told:
-            _refuse_unpullable(member)
+            _refuse_unpullable(member, engine)
             watch = _Watch(rollout, act)
-            with _heartbeat(rollout.claim, watch):
+            with _heartbeat(rollout.claim, watch), _tag_told(engine, wanted):
                 pull_image(
                     engine,
                     wanted.reference,
@@ -115,13 +122,50 @@ def _look_for(engine: Engine, members: list[Member]) -> Text:
         member.row.image_id = there.image_id if there else ""
     if there is not None:
         return is_there(members[0])
-    _refuse_unpullable(members[0])
+    _refuse_unpullable(members[0], engine)
+    with _tag_told(engine, wanted):
+        offered = registry_digest(engine, wanted.reference, digest=wanted.digest)
     return text(
         "The image {image} is not on {host} yet; its registry offers {digest}.",
         image=wanted.reference,
         host=members[0].host.name,
-        digest=registry_digest(engine, wanted.reference, digest=wanted.digest),
+        digest=offered,
     )
+
+
+@contextmanager
+def _tag_told(engine: Engine, wanted: ImageReference) -> Iterator[None]:
+    """Say so where the registry lacks the approved image because its tag leads to another one now.
+
+    Raises:
+        StepFailedError: it does; never is another image taken than the one that was approved.
+        ImageMissingError: the registry lacks both.
+    """
+    try:
+        yield
+    except ImageMissingError as error:
+        if wanted.digest is None:
+            raise
+        try:
+            now = registry_digest(engine, wanted.reference)
+        except DockerApiError:
+            raise error from None
+        if now in {"", wanted.digest}:
+            raise
+        raise StepFailedError(
+            "tag_moved",
+            text(
+                "the tag {image} was moved: its registry now offers {now} and no longer {digest}, which "
+                "the plan names",
+                image=wanted.reference,
+                now=now,
+                digest=wanted.digest,
+            ),
+            text(
+                "Plan the revision again for the new image, or put the approved one back into the registry."
+            ),
+            final=ReleaseState.BLOCKED,
+        ) from error
 
 
 def is_there(member: Member) -> Text:
@@ -133,7 +177,7 @@ def is_there(member: Member) -> Text:
     )
 
 
-def _refuse_unpullable(member: Member) -> None:
+def _refuse_unpullable(member: Member, engine: Engine) -> None:
     wanted = member.planned.container.image
     if member.planned.practice:
         raise StepFailedError(
@@ -146,6 +190,23 @@ def _refuse_unpullable(member: Member) -> None:
             text("Run `make practice-image`, then release again."),
         )
     if wanted.image_id is not None and wanted.digest is None:
+        named = find_image(engine, wanted.reference)
+        if named is not None:
+            raise StepFailedError(
+                "tag_moved",
+                text(
+                    "the tag {image} was moved on {host}: it now names the image {now}, and {id}, which the "
+                    "plan names, is gone",
+                    image=wanted.reference,
+                    host=member.host.name,
+                    now=named.image_id[7:19],
+                    id=wanted.image_id[7:19],
+                ),
+                text(
+                    "Plan the revision again for the new image, or import the approved one again."
+                ),
+                final=ReleaseState.BLOCKED,
+            )
         raise StepFailedError(
             "image_missing",
             text(
@@ -171,6 +232,7 @@ class _Watch:
     def __init__(self, rollout: Rollout, act: Act) -> None:
         self._rollout, self._act = rollout, act
         self._shown_at = 0.0
+        self._lately: deque[tuple[float, int]] = deque(maxlen=RATE_OVER)
         self.stop = threading.Event()
 
     def take(self, progress: PullProgress) -> bool:
@@ -178,6 +240,7 @@ class _Watch:
         now = time.monotonic()
         if now - self._shown_at >= PROGRESS_EVERY_S:
             self._shown_at = now
+            self._lately.append((now, progress.current_bytes))
             with self._rollout.claim.fenced():
                 self._rollout.journal.note_progress(
                     self._act,
@@ -186,9 +249,17 @@ class _Watch:
                         "total_bytes": progress.total_bytes,
                         "layers_done": progress.layers_done,
                         "layers": progress.layers,
+                        "bytes_per_s": self._rate(),
                     },
                 )
         return not self.stop.is_set()
+
+    def _rate(self) -> int | None:
+        """Bytes a second over the last looks; ``None`` at the first."""
+        (first_at, first), (last_at, last) = self._lately[0], self._lately[-1]
+        if last_at <= first_at:
+            return None
+        return max(0, round((last - first) / (last_at - first_at)))
 
 
 @contextmanager

@@ -8,11 +8,13 @@ import pytest
 
 from deployments.docker_api.containers import inspect_container
 from deployments.docker_api.logs import read_tail
+from deployments.docker_api.translation import from_answer
 from deployments.models import (
     Booking,
     Command,
     CommandState,
     EventKind,
+    Host,
     Release,
     ReleaseEvent,
     ReleaseState,
@@ -21,9 +23,13 @@ from deployments.models import (
     RoleGrant,
 )
 from deployments.planning.container import ImageReference
+from deployments.services.host_calls import bounded_calls
 from deployments.services.rollout import verifying
 from deployments.services.rollout.executor import run_command
+from deployments.services.rollout.failures import docker_failure
 from deployments.services.rollout.probe import Endpoint, NoAnswerError
+from practice.image import PRACTICE_IMAGE
+from tests.docker_api.registry import Registry, serving
 from tests.services.rollout.world import World, drive, free_port, only_replica
 
 pytestmark = pytest.mark.docker
@@ -35,6 +41,26 @@ def failed_event(release: Release) -> ReleaseEvent:
 
 def nothing_booked(world: World) -> bool:
     return not Booking.objects.filter(host=world.host, released_at=None).exists()
+
+
+def test_a_release_waits_for_its_turn_at_a_host_that_fails_and_loses_no_try(
+    world: World,
+) -> None:
+    release = world.release(world.plan())
+    command = Command.objects.get(release=release)
+    Host.objects.filter(pk=world.host.pk).update(failed_calls=1)
+    host = Host.objects.get(pk=world.host.pk)
+    with (
+        bounded_calls(host, insists=True, in_turn=True),
+        bounded_calls(host, insists=True, in_turn=True),
+    ):
+        run_command(command.pk)
+    command.refresh_from_db()
+    assert command.state == CommandState.READY
+    assert command.not_before is not None
+    assert not release.events.filter(detail__has_key="retry").exists()
+    drive(release)
+    assert release.state == ReleaseState.LIVE
 
 
 def test_a_port_that_something_listens_on_is_named_and_nothing_is_left(
@@ -112,6 +138,61 @@ def test_an_image_that_no_registry_gives_is_a_failure_with_a_next_action(
         "registry_unavailable",
     )
     assert "mirror" in release.next_action
+
+
+def test_a_tag_that_was_moved_is_told_and_the_other_image_never_taken(
+    world: World,
+) -> None:
+    gone = "sha256:" + "5" * 64
+    here = ImageReference(reference=PRACTICE_IMAGE, image_id=gone)
+    planned = replace(world.replica(image=here), practice=False)
+    release = world.deploy(world.plan(planned))
+    assert (release.state, release.cause_code) == (ReleaseState.BLOCKED, "tag_moved")
+    assert (
+        f"the tag {PRACTICE_IMAGE} was moved on here: it now names the image "
+        f"{world.image_id[7:19]}, and 555555555555, which the plan names, is gone"
+    ) in release.cause
+    with serving(Registry(salt="moved")) as registry:
+        there = ImageReference(reference=registry.reference, digest=gone)
+        planned = replace(world.replica(number=2, image=there), practice=False)
+        release = world.deploy(world.plan(planned, number=2))
+    assert (release.state, release.cause_code) == (ReleaseState.BLOCKED, "tag_moved")
+    assert (
+        f"the tag {registry.reference} was moved: its registry now offers {registry.digest} and no "
+        f"longer {gone}, which the plan names"
+    ) in release.cause
+    assert world.our_containers() == []
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "cause", "next_action"),
+    [
+        (
+            "write /var/lib/docker/tmp/x: no space left on device",
+            "disk_full",
+            (
+                "The Docker Engine of gpu-01 could not pull a/b:1: write /var/lib/docker/tmp/x: no space left "
+                "on device"
+            ),
+            "Free disk space on the host, then release again.",
+        ),
+        (
+            (
+                "driver failed programming external connectivity: Bind for 0.0.0.0:8000 failed: port is "
+                "already allocated"
+            ),
+            "port_taken",
+            "port 8000 is already in use on the host",
+            "Free the port on the host, or plan again with another port.",
+        ),
+    ],
+)
+def test_a_full_disk_and_a_taken_port_have_sentences_of_their_own(
+    words: str, code: str, cause: str, next_action: str
+) -> None:
+    failure = docker_failure(from_answer("gpu-01", "pull a/b:1", 500, words))
+    assert (failure.code, str(failure.cause)) == (code, cause)
+    assert str(failure.next_action) == next_action
 
 
 def test_a_program_that_the_image_lacks_is_named(world: World) -> None:
