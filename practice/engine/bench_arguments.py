@@ -12,6 +12,9 @@ from practice.engine.arguments import TOP_USAGE, UsageError
 CHAT_BACKEND = "openai-chat"
 DEFAULT_OUTPUT_TOKENS = 256
 RANDOM = "random"
+SHAREGPT = "sharegpt"
+SHORTEST, LONGEST_PROMPT, LONGEST_TOTAL = 4, 1024, 2048
+"""What ``is_valid_sequence`` of vLLM 0.8.5 to 0.33.0 leaves of ShareGPT, in tokens: here words."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -55,6 +58,8 @@ def read_prompts(arguments: argparse.Namespace) -> list[tuple[str, int]]:
         ]
     if not arguments.dataset_path:
         raise ValueError("dataset_path must be provided for loading data.")
+    if arguments.dataset_name == SHAREGPT:
+        return _shared(arguments, shuffler)
     lines = pathlib.Path(arguments.dataset_path).read_text(encoding="utf-8")
     rows = [json.loads(line) for line in lines.split("\n") if line.strip()]
     if any("prompt" not in row for row in rows):
@@ -62,6 +67,27 @@ def read_prompts(arguments: argparse.Namespace) -> list[tuple[str, int]]:
     if not arguments.disable_shuffle:
         shuffler.shuffle(rows)
     found = [(row["prompt"], _output_tokens(arguments, row)) for row in rows]
+    return [found[index % len(found)] for index in range(arguments.num_prompts)]
+
+
+def _shared(
+    arguments: argparse.Namespace, shuffler: random.Random
+) -> list[tuple[str, int]]:
+    """The first two turns of each conversation: what was asked, and the length of what was answered."""
+    text = pathlib.Path(arguments.dataset_path).read_text(encoding="utf-8")
+    turns = [row.get("conversations", []) for row in json.loads(text)]
+    several = [(row[0]["value"], row[1]["value"]) for row in turns if len(row) > 1]
+    found = [
+        (asked, answered)
+        for asked, answer in several
+        if SHORTEST <= (length := len(asked.split())) <= LONGEST_PROMPT
+        and (answered := len(answer.split())) >= SHORTEST
+        and length + answered <= LONGEST_TOTAL
+    ]
+    if not arguments.disable_shuffle:
+        shuffler.shuffle(found)
+    if not found:
+        raise ValueError("no conversation of the dataset can be sent")
     return [found[index % len(found)] for index in range(arguments.num_prompts)]
 
 
@@ -88,7 +114,7 @@ def _bench_parser() -> _Parser:
     add("--endpoint", default="/v1/chat/completions")
     add("--model", required=True)
     add("--tokenizer")
-    add("--dataset-name", choices=["custom", RANDOM], default=RANDOM)
+    add("--dataset-name", choices=["custom", RANDOM, SHAREGPT], default=RANDOM)
     add("--dataset-path")
     add("--custom-output-len", type=int, default=DEFAULT_OUTPUT_TOKENS)
     add("--random-input-len", type=int, default=1024)

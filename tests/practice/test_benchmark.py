@@ -29,11 +29,13 @@ def server() -> Iterator[Running]:
         yield run.ready()
 
 
+OWN = Course(dataset=Dataset.OWN, levels=(2,), prompts=8)
+
+
 def bench(
-    server: Running, folder: Path, *more: str
+    server: Running, folder: Path, *more: str, course: Course = OWN
 ) -> subprocess.CompletedProcess[str]:
     """Run the command that the panel would, with its files in a folder of ours."""
-    course = Course(dataset=Dataset.OWN, levels=(2,), prompts=8)
     served = Served(
         base_url=server.address,
         name="m",
@@ -75,6 +77,25 @@ def test_its_result_is_read_and_agrees_with_its_table(
     assert printed.speculation is not None
     assert printed.speculation.accepted == told.accepted
     assert printed.generated_tokens == written.generated_tokens
+
+
+def test_sharegpt_sends_first_turns_and_asks_for_answers_of_the_second_ones_length(
+    server: Running, tmp_path: Path
+) -> None:
+    talks = [
+        {"conversations": [{"value": "word " * 9}, {"value": f"{'w ' * length}"}]}
+        for length in (20, 30, 2)
+    ]
+    path = tmp_path / "share.json"
+    path.write_text(json.dumps([*talks, {"conversations": []}]))
+    course = Course(
+        dataset=Dataset.SHAREGPT, levels=(2,), prompts=4, sharegpt_path=str(path)
+    )
+    done = bench(server, tmp_path, course=course)
+    assert done.returncode == 0, done.stderr
+    (run,) = read_benchmark((tmp_path / "draftboard-result.json").read_bytes())
+    assert (run.completed, run.failed) == (4, 0)
+    assert run.generated_tokens == 2 * (20 + 30)
 
 
 def test_what_it_does_not_know_is_refused(server: Running, tmp_path: Path) -> None:
