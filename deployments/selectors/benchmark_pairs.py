@@ -118,13 +118,14 @@ def pairs_of(deployment: Deployment, most: int) -> tuple[BenchmarkPair, ...]:
 
 
 def live_without(deployment: Deployment) -> QuerySet[Deployment]:
-    """Live deployments without speculation of the same cluster and model: what could be the other arm."""
+    """Live deployments without speculation of the same team, cluster and model: what could be the other arm."""
     models = deployment.releases.filter(state=ReleaseState.LIVE).values(
         "plan__model_key"
     )
     return (
         Deployment.objects.filter(
             cluster=deployment.cluster_id,
+            team=deployment.team_id,
             releases__state=ReleaseState.LIVE,
             releases__plan__method=OFF,
             releases__plan__model_key__in=models,
