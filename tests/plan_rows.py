@@ -97,5 +97,6 @@ def replica_of(release: Release, value: PlanValue, rank: int = 0) -> Replica:
         host=host,
         role=planned.role,
         rank=planned.rank,
+        canary=planned.canary,
         container_name=planned.container.name,
     )

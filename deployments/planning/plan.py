@@ -280,6 +280,19 @@ class Plan:
         return any(replica.practice for replica in self.replicas)
 
     @property
+    def num_speculative_tokens(self) -> int | None:
+        """What the replicas that write replies draft per step, canary apart; the decision only recommends.
+
+        ``None`` without drafting.
+        """
+        counts = (
+            one.speculation.num_speculative_tokens
+            for one in self.replicas
+            if one.speculation and one.role is not Role.PREFILL and not one.canary
+        )
+        return next(counts, self.decision.num_speculative_tokens)
+
+    @property
     def canary(self) -> PlannedReplica | None:
         """The replica that answers requests and drafts in another way than the rest, if any."""
         return next(

@@ -86,7 +86,7 @@ def spoken_method(plan: Plan) -> str:
     if decision.method == "off":
         return _("drafting off")
     title = method_title(decision.method)
-    count = decision.num_speculative_tokens
+    count = plan.num_speculative_tokens
     return title if count is None else f"{title} ×{count}"  # noqa: RUF001
 
 

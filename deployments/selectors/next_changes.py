@@ -14,8 +14,10 @@ from deployments.telemetry.acceptance_history import Counts, total
 from deployments.telemetry.next_changes import (
     Alternative,
     Hour,
+    Kind,
     Planned,
     Proposal,
+    count_change,
     next_changes,
 )
 
@@ -32,7 +34,12 @@ def changes_of(
         return ()
     end_s = -(-now_s // HOUR_S) * HOUR_S
     week = Range(key="week", start_s=end_s - HOURS * HOUR_S, step_s=HOUR_S, steps=HOURS)
-    return next_changes(planned, _hours(deployment, live, week))
+    hours = _hours(deployment, live, week)
+    found = next_changes(planned, hours)
+    if any(one.kind in {Kind.OFF, Kind.METHOD} for one in found):
+        return found
+    counts = total(hour.counts for hour in hours)
+    return (*found, *count_change(planned, counts, plan.decision.drafter))
 
 
 def _hours(deployment: Deployment, live: Release, week: Range) -> list[Hour]:
@@ -82,7 +89,7 @@ def _planned(deployment: Deployment, plan: Plan) -> Planned:
     decision, gain = plan.decision, plan.gain
     return Planned(
         method=decision.method,
-        num_speculative_tokens=decision.num_speculative_tokens,
+        num_speculative_tokens=plan.num_speculative_tokens,
         break_even=gain.break_even if gain else None,
         break_even_high=gain.break_even_high if gain else None,
         tokens_per_step=gain.tokens_per_step / THOUSAND if gain else None,

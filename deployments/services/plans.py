@@ -297,7 +297,7 @@ def _store(user: User, deployment: Deployment, value: PlanValue) -> Plan:
         can_submit=value.can_submit,
         practice=value.practice,
         method=value.decision.method,
-        num_speculative_tokens=value.decision.num_speculative_tokens,
+        num_speculative_tokens=value.num_speculative_tokens,
         model_key=value.model,
         schema_version=value.schema_version,
         planner_version=value.planner_version,

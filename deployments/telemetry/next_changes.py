@@ -26,6 +26,7 @@ MTP = "mtp"
 class Kind(StrEnum):
     """What to change."""
 
+    COUNT = "count"
     OFF = "off"
     METHOD = "method"
     CONTEXT = "context"
@@ -86,6 +87,42 @@ class Proposal:
     num_speculative_tokens: int | None = None
     drafter: str | None = None
     max_model_len: int | None = None
+
+    @property
+    def key(self) -> str:
+        """What tells this change from others: the same change later has the same key."""
+        parts = (
+            self.kind,
+            self.method,
+            self.num_speculative_tokens,
+            self.max_model_len,
+        )
+        return ":".join("" if part is None else str(part) for part in parts)
+
+
+def count_change(
+    planned: Planned, counts: Counts, drafter: str | None
+) -> tuple[Proposal, ...]:
+    """Another count of the method that runs, as ``advise`` has it; ``drafter`` is the one in use."""
+    judged = advise(planned.method, planned.num_speculative_tokens, counts)
+    count = judged.suggested_num_speculative_tokens
+    if count is None:
+        return ()
+    said = text(
+        "Draft {count} tokens instead of {now}.",
+        count=str(count),
+        now=str(planned.num_speculative_tokens),
+    )
+    return (
+        Proposal(
+            kind=Kind.COUNT,
+            said=said,
+            because=tuple(one.text for one in judged.statements),
+            method=planned.method,
+            num_speculative_tokens=count,
+            drafter=drafter,
+        ),
+    )
 
 
 def next_changes(planned: Planned, hours: Sequence[Hour]) -> tuple[Proposal, ...]:

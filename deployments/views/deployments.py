@@ -33,6 +33,7 @@ from deployments.selectors.deployments import (
 from deployments.selectors.earlier_releases import repeatable_releases
 from deployments.selectors.tables.deployments import DEPLOYMENTS
 from deployments.services.errors import ConflictError
+from deployments.services.proposing import changed_spec
 from deployments.services.releases import stop_release
 from deployments.telemetry.next_changes import Proposal
 from deployments.views.people import PanelRequest, person
@@ -149,17 +150,7 @@ def prepared_address(page: DeploymentPage, proposal: Proposal) -> str:
     spec = _shown_spec(page)
     if spec is None:
         return ""
-    if proposal.method is not None:
-        choice = SpeculationChoice(
-            method=proposal.method,
-            num_speculative_tokens=proposal.num_speculative_tokens,
-            drafter=proposal.drafter,
-        )
-        spec = with_speculation(spec, choice)
-    if proposal.max_model_len is not None:
-        limits = replace(spec.limits, max_model_len=proposal.max_model_len)
-        spec = replace(spec, limits=limits)
-    return _address(page, spec)
+    return _address(page, changed_spec(spec, proposal))
 
 
 def _shown_spec(page: DeploymentPage) -> RevisionSpec | None:

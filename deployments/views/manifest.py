@@ -98,7 +98,7 @@ MANIFEST: Mapping[str, Permission] = {
     "deployment-serving": _read,
     "deployment-serving-file": _data,
     "deployment-change": _read,
-    "deployment-advice": _read,
+    "deployment-advice": Permission(methods=BOTH, role=TeamRole.OPERATOR),
     "deployment-logs": _read,
     "deployment-log-file": Permission(methods=BOTH, role=TeamRole.OPERATOR),
     "deployment-logs-lines": _read,

@@ -9,7 +9,15 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from deployments.models import Cluster, Host, Release, Replica, User
+from deployments.models import (
+    ApprovalRequest,
+    Cluster,
+    Host,
+    Release,
+    Replica,
+    RequestState,
+    User,
+)
 from deployments.planning.engines.arguments import flag_values
 from deployments.planning.plan import Plan, Role
 from deployments.planning.planner import make_plan
@@ -121,6 +129,29 @@ def test_low_acceptance_prepares_the_open_method(
     assert f"Switch the method to {decision.method} with {count} tokens" in said
 
 
+def test_a_proposal_goes_to_the_vote_with_its_reasons(
+    as_alice: Client, alice: User, replica: Replica
+) -> None:
+    for ago in range(1, 4):
+        hour(replica, ago)
+    shown = parsed(as_alice.get(page(replica)))
+    form = shown.select_one("#next-changes form")
+    assert form is not None
+    assert form.text.strip() == "Propose this"
+    key = form.select_one("[name=proposal]")["value"]  # type: ignore[index]
+    answer = as_alice.post(page(replica), {"proposal": key})
+    request = ApprovalRequest.objects.get(state=RequestState.OPEN)
+    assert answer.status_code == 302
+    assert str(request.pk) in answer.headers["Location"]
+    assert (request.submitted_by, request.starts_itself) == (alice, False)
+    assert request.comment.startswith("Draft 4 tokens instead of 3.")
+    assert request.plan.num_speculative_tokens == 4
+    assert request.plan.revision.document["speculation"]["method"] == "eagle3"
+    gone = as_alice.post(page(replica), {"proposal": "count:eagle3:9:"})
+    assert gone.status_code == 409
+    assert "This is no longer proposed" in text_of(gone)
+
+
 def test_long_requests_prepare_a_shorter_context(
     as_alice: Client, replica: Replica
 ) -> None:
@@ -141,7 +172,11 @@ def test_long_requests_prepare_a_shorter_context(
 
 
 def test_the_acceptance_tab_fetches_them_and_they_are_their_teams_own(
-    client: Client, as_alice: Client, as_charlie: Client, replica: Replica
+    client: Client,
+    as_alice: Client,
+    as_bob: Client,
+    as_charlie: Client,
+    replica: Replica,
 ) -> None:
     tab = parsed(as_alice.get(f"/deployments/{replica.release.deployment_id}/"))
     assert tab.select_one("#next-changes")["hx-get"] == page(replica)  # type: ignore[index]
@@ -150,6 +185,7 @@ def test_the_acceptance_tab_fetches_them_and_they_are_their_teams_own(
     assert part.select("h1") == []
     assert client.get(page(replica)).status_code == 302
     assert as_charlie.get(page(replica)).status_code == 404
-    assert as_alice.post(page(replica)).status_code == 405
+    assert as_bob.post(page(replica), {"proposal": "promote"}).status_code == 403
+    assert as_charlie.post(page(replica)).status_code == 404
     Release.objects.update(state="stopped")
     assert "Nothing runs now" in text_of(as_alice.get(page(replica)))
