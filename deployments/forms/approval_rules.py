@@ -1,19 +1,30 @@
 """The approval rules of a cluster as a form."""
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from django import forms
+from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
+from deployments.models import TeamRole
 from deployments.planning.approval_rules import (
     MOST_APPROVALS,
     MOST_HOURS,
     MOST_WAIT_MINUTES,
     ApprovalRules,
+    Risk,
+    WhoRule,
 )
+from deployments.selectors.policies import ANY, line_of
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
+
+
+WHO = re.compile(
+    r"(?P<risk>low|normal|high|any):\s*(?P<count>[1-9])\s+of\s+(?P<who>[^:]+)"
+)
 
 
 def _approvals(label: "StrOrPromise", hint: "StrOrPromise" = "") -> forms.IntegerField:
@@ -26,6 +37,36 @@ def _hours(label: "StrOrPromise", hint: "StrOrPromise") -> forms.IntegerField:
     return forms.IntegerField(
         min_value=1, max_value=MOST_HOURS, label=label, help_text=hint
     )
+
+
+class WhoField(forms.CharField):
+    """Lines of ``high: 1 of alice, @admin``."""
+
+    widget = forms.Textarea(attrs={"rows": 3, "spellcheck": "false"})
+
+    def clean(self, value: object) -> tuple[WhoRule, ...]:
+        """The rules, in the order of the lines.
+
+        Raises:
+            ValidationError: a line of another form, or a role that there is not.
+        """
+        lines = [line.strip() for line in super().clean(value).splitlines()]
+        return tuple(self._rule(line) for line in lines if line)
+
+    def _rule(self, line: str) -> WhoRule:
+        found = WHO.fullmatch(line)
+        words = [] if found is None else found["who"].replace(",", " ").split()
+        people = tuple(one for one in words if not one.startswith("@"))
+        roles = tuple(one[1:] for one in words if one.startswith("@"))
+        if found is None or not words or not set(roles) <= set(TeamRole.values):
+            raise ValidationError(
+                _(
+                    "“%(line)s” is no such rule; write: high: 1 of alice, bob, or any: 1 of @admin."
+                )
+                % {"line": line}
+            )
+        risk = None if found["risk"] == ANY else Risk(found["risk"])
+        return WhoRule(risk=risk, count=int(found["count"]), people=people, roles=roles)
 
 
 class ApprovalRulesForm(forms.Form):
@@ -68,6 +109,21 @@ class ApprovalRulesForm(forms.Form):
         label=_("Who decides confirms their password first"),
         help_text=_("Or a code, at most five minutes before. Production always asks."),
     )
+    who = WhoField(
+        required=False,
+        max_length=2000,
+        label=_("Whose approvals must be among them"),
+        help_text=_(
+            "One rule a line: risk (low, normal, high or any), how many, and of whom: user names, or roles of this team after an @."
+        ),
+    )
+    guests_decide = forms.BooleanField(
+        required=False,
+        label=_("Guests approve their own plans"),
+        help_text=_(
+            "Otherwise an approver of this team must be among those who approve plans of guests."
+        ),
+    )
     shown_version = forms.IntegerField(widget=forms.HiddenInput)
 
     @staticmethod
@@ -82,6 +138,8 @@ class ApprovalRulesForm(forms.Form):
             "approved_hours": rules.approved_hours,
             "wait_minutes": rules.wait_minutes,
             "proof_before_vote": rules.proof_before_vote,
+            "who": "\n".join(map(line_of, rules.who)),
+            "guests_decide": rules.guests_decide,
             "shown_version": version,
         }
 
@@ -98,4 +156,6 @@ class ApprovalRulesForm(forms.Form):
             approved_hours=value["approved_hours"],
             wait_minutes=value["wait_minutes"] or 0,
             proof_before_vote=value["proof_before_vote"],
+            who=value["who"],
+            guests_decide=value["guests_decide"],
         )

@@ -35,13 +35,34 @@ class Assessment:
 
 
 @dataclass(frozen=True, kw_only=True)
+class WhoRule:
+    """Of the approvals of a plan, so many come from these people or holders of these roles.
+
+    ``risk`` is the class that it holds for; ``None`` is every class. ``people`` are user names,
+    ``roles`` those of the team that owns the cluster. One person's approval may meet several.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    count: int = 1
+    risk: Risk | None = None
+    people: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
+
+
+OWNERS = WhoRule(roles=("approver",))
+"""What holds for plans of guests: an approver of the team whose hosts they would use is among them."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class ApprovalRules:
     """What a cluster asks of a plan.
 
     ``approvals_*`` are the approvals that a plan of the class needs. A request that nobody decides
     ends after ``open_hours``; an approved one that nobody deploys after ``approved_hours``.
     Between approval and start pass ``wait_minutes``. ``proof_before_vote`` asks who votes to prove
-    once more who they are; production always does.
+    once more who they are; production always does. ``who`` says whose approvals must be among them;
+    ``guests_decide`` lets plans of guests do without one of the cluster's own team.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
@@ -54,6 +75,13 @@ class ApprovalRules:
     approved_hours: int = WEEK_HOURS
     wait_minutes: int = 0
     proof_before_vote: bool = False
+    who: tuple[WhoRule, ...] = ()
+    guests_decide: bool = False
+
+    def asked_of(self, risk: Risk, *, guest: bool = False) -> tuple[WhoRule, ...]:
+        """Whose approvals a plan of this class needs, of a guest's or of the own team's."""
+        named = tuple(one for one in self.who if one.risk in {None, risk})
+        return (*named, OWNERS) if guest and not self.guests_decide else named
 
     @property
     def asks_proof(self) -> bool:

@@ -35,6 +35,7 @@ from deployments.selectors.changes import (
     file_changes,
     setting_changes,
 )
+from deployments.selectors.deciders import Lack, lacking
 from deployments.selectors.freezes import freeze_of, goes_back
 from deployments.selectors.intents import STATE_SENTENCES, intent, replacement
 from deployments.selectors.plans import stored_plan
@@ -101,10 +102,13 @@ class RequestPage:
     may_review: bool
     asks_proof: bool
     comments: tuple[RequestComment, ...]
+    lacks: tuple[Lack, ...]
 
     @property
     def sentence(self) -> str:
         """What the state of the request means."""
+        if self.state == RequestState.OPEN and self.lacks:
+            return " ".join(lack.sentence for lack in self.lacks)
         if self.state == RequestState.OPEN and self.needed > 1:
             return ngettext(
                 "%(missing)s more approval lets this plan run.",
@@ -216,6 +220,7 @@ def request_page(user: User, row: ApprovalRequest) -> RequestPage:
         said = _("You have voted; others have to approve as well.")
     else:
         said = str(OBSTACLE_SENTENCES[why_not]) if why_not else ""
+    counted = [vote for vote in votes if _counts(vote, row, approvers)]
     return RequestPage(
         row=row,
         state=state,
@@ -225,7 +230,8 @@ def request_page(user: User, row: ApprovalRequest) -> RequestPage:
         before=_read_release(against),
         votes=votes,
         needed=approvals_needed(row, rules),
-        given=sum(_counts(vote, row, approvers) for vote in votes),
+        given=len(counted),
+        lacks=lacking(row, counted, rules) if is_open else (),
         release=release,
         newer=_newer_requests(row).first() if superseded else None,
         actions=RequestActions(

@@ -7,8 +7,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from deployments.models import Cluster, PolicyVersion, RoleGrant, TeamRole
-from deployments.planning.approval_rules import ApprovalRules
+from deployments.planning.approval_rules import ApprovalRules, WhoRule
 from deployments.planning.documents import from_document
+
+ANY = "any"
+People = dict[str, tuple[str, set[str]]]
+"""Of everybody in a team, by user name: the name and the roles."""
 
 
 def current_rules(cluster: Cluster) -> ApprovalRules:
@@ -39,17 +43,48 @@ def policy_versions(cluster: Cluster) -> QuerySet[PolicyVersion]:
 
 def unmet_rules(cluster: Cluster, rules: ApprovalRules) -> list[str]:
     """Sentences about rules that nobody in the team can meet now; one query."""
-    return list(_unmet(cluster, rules.most_needed))
+    people = _people(cluster)
+    return [*_unmet(cluster, rules.most_needed, people), *_unmet_who(rules, people)]
 
 
-def _unmet(cluster: Cluster, needed: int) -> Iterator[str]:
-    people: dict[int, tuple[str, set[str]]] = {}
+def _people(cluster: Cluster) -> People:
+    people: People = {}
     grants = RoleGrant.objects.filter(
         membership__team=cluster.team_id, membership__user__is_active=True
     ).select_related("membership__user")
     for grant in grants:
         user = grant.membership.user
-        people.setdefault(user.pk, (str(user), set()))[1].add(grant.role)
+        people.setdefault(user.username, (str(user), set()))[1].add(grant.role)
+    return people
+
+
+def _unmet_who(rules: ApprovalRules, people: People) -> Iterator[str]:
+    """Rules that name people: whoever is no approver of the team cannot meet one."""
+    approvers = {
+        username: roles
+        for username, (_name, roles) in people.items()
+        if TeamRole.APPROVER in roles
+    }
+    for rule in rules.who:
+        able = [
+            username
+            for username, roles in approvers.items()
+            if username in rule.people or roles & set(rule.roles)
+        ]
+        if len(able) < rule.count:
+            yield _("“%(rule)s” cannot be met: %(have)s of them can approve here.") % {
+                "rule": line_of(rule),
+                "have": len(able),
+            }
+
+
+def line_of(rule: WhoRule) -> str:
+    """A rule as the form writes it: ``high: 1 of alice, @admin``."""
+    who = [*rule.people, *(f"@{role}" for role in rule.roles)]
+    return f"{rule.risk or ANY}: {rule.count} of {', '.join(who)}"
+
+
+def _unmet(cluster: Cluster, needed: int, people: People) -> Iterator[str]:
     approvers = {
         name: roles for name, roles in people.values() if TeamRole.APPROVER in roles
     }

@@ -12,7 +12,6 @@ from django.utils.translation import gettext_lazy as _
 from deployments.models import (
     Approval,
     ApprovalRequest,
-    Decision,
     DelegatedVote,
     Delegation,
     Membership,
@@ -221,14 +220,6 @@ def asks_proof(request: ApprovalRequest, rules: ApprovalRules | None = None) -> 
     if request.policy_version == cluster.policy_version:
         return False
     return rules_at(cluster, request.policy_version).asks_proof
-
-
-def approvals_given(request: ApprovalRequest) -> int:
-    """How many approving votes count today."""
-    votes = request.approvals.filter(decision=Decision.APPROVE).select_related(
-        "user", "delegated__approver"
-    )
-    return sum(vote_counts(vote, request) for vote in votes)
 
 
 def possible_approvers(request: ApprovalRequest) -> QuerySet[User]:

@@ -20,11 +20,12 @@ from deployments.models import (
     User,
 )
 from deployments.planning.text import Text, text
+from deployments.selectors.deciders import is_enough, lacking, who_text
 from deployments.selectors.plans import stored_plan
 from deployments.selectors.start_times import AT_ANY_TIME, start_word
+from deployments.selectors.texts import listed
 from deployments.selectors.votes import (
     OBSTACLE_SENTENCES,
-    approvals_given,
     approvals_needed,
     asks_proof,
     decides_for,
@@ -217,7 +218,8 @@ def check_approval(request: ApprovalRequest) -> None:
     votes = list(request.approvals.select_related("user", "delegated__approver"))
     if any(vote.decision == Decision.REJECT for vote in votes):
         raise NotApprovedError(text("Somebody rejected this plan."))
-    given = sum(vote_counts(vote, request) for vote in votes)
+    counted = [vote for vote in votes if vote_counts(vote, request)]
+    given = len(counted)
     if not given:
         raise NotApprovedError(
             text("No approval of this plan holds any more: ask for a new one.")
@@ -229,6 +231,13 @@ def check_approval(request: ApprovalRequest) -> None:
                 "Of the {needed} approvals that this plan needs, {given} hold: ask for a new one.",
                 needed=needed,
                 given=given,
+            )
+        )
+    if lacks := lacking(request, counted):
+        raise NotApprovedError(
+            text(
+                "Somebody who must approve this plan has not: {who}.",
+                who=listed(who_text(lack.rule) for lack in lacks),
             )
         )
 
@@ -275,7 +284,7 @@ def _prove_person(request: ApprovalRequest, proved_at: datetime | None) -> None:
 
 
 def _more_needed(request: ApprovalRequest) -> bool:
-    return approvals_given(request) < approvals_needed(request)
+    return not is_enough(request)
 
 
 def _prove_open(request: ApprovalRequest) -> None:

@@ -17,13 +17,13 @@ from deployments.models import (
     TeamRole,
     User,
 )
+from deployments.selectors.deciders import is_enough
 from deployments.selectors.members import (
     may_manage,
     other_admins,
     platform_admins,
     roles_given_by,
 )
-from deployments.selectors.votes import approvals_given, approvals_needed
 from deployments.services.audit import record
 from deployments.services.audit_subjects import Subject
 from deployments.services.errors import ConflictError, NotAllowedError
@@ -216,7 +216,7 @@ def ask_anew(team: Team, user: User) -> None:
         "plan__revision__deployment__cluster", "plan__revision__deployment__team"
     )
     for request in requests.distinct():
-        if approvals_given(request) >= approvals_needed(request):
+        if is_enough(request):
             continue
         opened = ApprovalRequest.objects.filter(
             pk=request.pk, state=RequestState.APPROVED
