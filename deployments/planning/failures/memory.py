@@ -54,7 +54,7 @@ MEMORY = (
             "What is left of the memory does not hold the KV cache that was asked for."
         ),
         fix=text(
-            "Lower --max-model-len, raise --gpu-memory-utilization, or free memory: a smaller drafter, fewer graph sizes, more devices."
+            "Lower --max-model-len, raise --gpu-memory-utilization, or free memory: a smaller drafter, fewer graph sizes, more devices. With vLLM for the CPU lower VLLM_CPU_KVCACHE_SPACE."
         ),
         source="vLLM 0.32.0, recorded; vllm#54418",
         shows="ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine.",
