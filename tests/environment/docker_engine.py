@@ -82,6 +82,7 @@ class PrivateEngine:
         Raises:
             LabError: it did not answer in time.
         """
+        self._forget_containerd()
         self.child = Child(
             name="dockerd",
             command=self._command(),
@@ -96,6 +97,18 @@ class PrivateEngine:
         if not settled or not child.running():
             words = child.last_words(12)
             raise LabError(f"The Docker Engine did not start; its log ends:\n{words}")
+
+    def _forget_containerd(self) -> None:
+        """Let a killed engine start again though its containerd died with it.
+
+        Until somebody collects the dead process its number looks alive, and the engine waits for it.
+        """
+        known = self.folder / "exec" / "containerd" / "containerd.pid"
+        with suppress(OSError):
+            number = int(known.read_text(encoding="ascii"))
+            state = Path(f"/proc/{number}/stat").read_text(encoding="ascii")
+            if state.rpartition(")")[2].split()[0] == "Z":
+                known.unlink()
 
     def answers(self) -> bool:
         """Whether it answers now."""
@@ -112,8 +125,9 @@ class PrivateEngine:
         """Send the daemon alone a signal, as a crash would end it."""
         if self.child and self.child.process:
             self.child.process.send_signal(number)
-            if number == signal.SIGKILL:
-                self.child.process.wait()
+            if number in {signal.SIGSTOP, signal.SIGCONT}:
+                return
+            self.child.process.wait()
             (self.folder / "docker.pid").unlink(missing_ok=True)
 
     def stop(self) -> None:

@@ -32,6 +32,7 @@ class PrivatePostgres:
         host = quote(str(folder), safe="")
         self.url = f"postgresql://postgres@{host}/{DATABASE}"
         self.child: Child | None = None
+        self._ready: list[str] = []
 
     def start(self) -> None:
         """Make the cluster, start it, and make the database.
@@ -58,11 +59,13 @@ class PrivatePostgres:
             signals=(signal.SIGINT, signal.SIGQUIT),
             patience_s=15,
         )
-        self.child.start()
-        ready = [str(server.with_name("pg_isready")), "-q", "-h", str(self.folder)]
-        if not wait_until(lambda: self._succeeds(ready), timeout_s=20):
-            words = self.child.last_words()
-            raise LabError(f"PostgreSQL did not answer; its log ends:\n{words}")
+        self._ready = [
+            str(server.with_name("pg_isready")),
+            "-q",
+            "-h",
+            str(self.folder),
+        ]
+        self._launch(self.child)
         create = [str(server.with_name("createdb")), "-h", str(self.folder)]
         self._run([*create, "-U", "postgres", DATABASE])
 
@@ -70,6 +73,24 @@ class PrivatePostgres:
         """End the server; the folder goes with the environment's."""
         if self.child:
             self.child.stop()
+
+    def crash(self) -> None:
+        """End it at once, as a crash would, and start it again.
+
+        Raises:
+            LabError: it did not answer in time.
+        """
+        if self.child is None or self.child.process is None:
+            raise LabError("PostgreSQL does not run.")
+        self.child.send(signal.SIGQUIT)
+        self.child.process.wait(20)
+        self._launch(self.child)
+
+    def _launch(self, child: Child) -> None:
+        child.start()
+        if not wait_until(lambda: self._succeeds(self._ready), timeout_s=20):
+            words = child.last_words()
+            raise LabError(f"PostgreSQL did not answer; its log ends:\n{words}")
 
     def _run(self, command: list[str]) -> None:
         done = self._popen(command)

@@ -1,8 +1,8 @@
 """A seeded random mix of acts and faults on several real engines: ``python -m tests.faults.rounds``.
 
-``--rounds 100 --seed 7 --engines 3``; needs root. Every engine stands behind a proxy that drops, cuts
+``--rounds 100 --seed 7 --engines 3 --postgres``; needs root. Every engine stands behind a proxy that drops, cuts
 or delays answers after it has forwarded the request; workers are processes that are killed at random
-fault points; engines are killed; people stop and remove containers past the panel. After each round
+fault points; engines are killed, stopped and frozen, and PostgreSQL, where it is asked for, crashes; people stop and remove containers past the panel. After each round
 everything heals, and what must hold is read from the engines. History goes to standard output as JSON
 lines; the first breach ends the run with its seed.
 """
@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import random
+import signal
 import sys
 import tempfile
 import time
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from deployments.models import Command
     from tests.environment.docker_engine import PrivateEngine
+    from tests.environment.postgres import PrivatePostgres
     from tests.faults.proxy import FaultyProxy
     from tests.services.rollout.world import World
 
@@ -41,6 +43,14 @@ STEPS = ("BOOK", "CREATE", "START", "SMOKE", "SWITCH", "UNDO", "STOP", "REMOVE_O
 REQUESTS = (b"/containers/create", b"/start ", b"/json", b"/kill", b"DELETE ")
 
 
+FAULTS_OF_PARTS = (
+    "crash database", "none", "drop", "cut", "delay", "kill worker", "kill engine",
+    "stop engine", "freeze engine",
+)  # fmt: skip
+FREEZE_S = (1.0, 12.0)
+"""Up to longer than one call waits for its answer."""
+
+
 class BreachError(Exception):
     """Something that must hold does not; the message says what was seen where."""
 
@@ -51,9 +61,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--engines", type=int, default=ENGINES)
     parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--postgres", action="store_true", help="instead of SQLite")
     asked = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as name, ExitStack() as parts:
         folder = Path(name)
+        database = _database(folder, parts) if asked.postgres else None
         os.environ.setdefault("DATABASE_URL", f"sqlite:///{folder / 'panel.sqlite3'}")
         os.environ.update(
             DEBUG="1",
@@ -68,7 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             parts.enter_context(_site(folder / f"engine-{number}"))
             for number in range(asked.engines)
         ]
-        mix = Mix(random.Random(asked.seed), sites)  # noqa: S311 - repeatable
+        chance = random.Random(asked.seed)  # noqa: S311 - repeatable
+        mix = Mix(chance, sites, database)
         for number in range(asked.rounds):
             try:
                 mix.round(number)
@@ -77,6 +90,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 return 1
         _tell(seed=asked.seed, rounds=asked.rounds, acts=dict(mix.done))
     return 0
+
+
+def _database(folder: Path, parts: ExitStack) -> "PrivatePostgres":
+    from tests.environment.postgres import PrivatePostgres  # noqa: PLC0415
+
+    folder.chmod(0o711)  # PostgreSQL's own user passes through
+    database = PrivatePostgres(folder / "postgres")
+    parts.callback(database.stop)
+    database.start()
+    os.environ["DATABASE_URL"] = database.url
+    return database
 
 
 def _tell(**facts: object) -> None:
@@ -145,25 +169,16 @@ def _site(folder: Path) -> Iterator[Site]:
         engine.stop()
 
 
-def _launch_again(engine: "PrivateEngine") -> None:
-    """Start a killed engine, and its containerd, which died with it.
-
-    Until somebody collects the dead process its number looks alive, and the engine would wait for it.
-    """
-    known = engine.folder / "exec" / "containerd" / "containerd.pid"
-    with suppress(FileNotFoundError):
-        number = int(known.read_text(encoding="ascii"))
-        state = Path(f"/proc/{number}/stat").read_text(encoding="ascii")
-        if state.rpartition(")")[2].split()[0] == "Z":
-            known.unlink()
-    engine.launch()
-
-
 class Mix:
     """Acts and faults, drawn from one generator."""
 
-    def __init__(self, chance: random.Random, sites: list[Site]) -> None:
-        self._chance, self._sites = chance, sites
+    def __init__(
+        self,
+        chance: random.Random,
+        sites: list[Site],
+        database: "PrivatePostgres | None",
+    ) -> None:
+        self._chance, self._sites, self._database = chance, sites, database
         self.done: Counter[str] = Counter()
 
     def round(self, number: int) -> None:
@@ -178,7 +193,7 @@ class Mix:
                 (self._deploy, self._deploy, self._stop, self._cancel, self._meddle)
             )
             fault = self._chance.choice(
-                ("none", "drop", "cut", "delay", "kill worker", "kill engine")
+                FAULTS_OF_PARTS if self._database else FAULTS_OF_PARTS[1:]
             )
             act(site)
             self.done[act.__name__.lstrip("_")] += 1
@@ -253,19 +268,41 @@ class Mix:
         for command in self._open(site):
             points = (point,) if fault == "kill worker" else ()
             with start_worker("command", command.pk, *points) as worker:
-                if fault == "kill engine":
-                    time.sleep(self._chance.uniform(2, 6))
-                    site.engine.kill()
-                    _launch_again(site.engine)
+                self._break(site, fault)
                 with suppress(Exception):
                     worker.wait(self._chance.uniform(5, 25))
                 worker.kill()
             lease_runs_out(command)
 
+    def _break(self, site: Site, fault: str) -> None:
+        """What goes wrong with a part while a worker works."""
+        from django.db import connections  # noqa: PLC0415
+
+        if fault not in {
+            "kill engine",
+            "stop engine",
+            "freeze engine",
+            "crash database",
+        }:
+            return
+        time.sleep(self._chance.uniform(2, 6))
+        if fault == "crash database" and self._database is not None:
+            self._database.crash()
+            connections.close_all()
+        elif fault == "freeze engine":
+            site.engine.kill(signal.SIGSTOP)
+            time.sleep(self._chance.uniform(*FREEZE_S))
+            site.engine.kill(signal.SIGCONT)
+        else:
+            site.engine.kill(
+                signal.SIGKILL if fault == "kill engine" else signal.SIGTERM
+            )
+            site.engine.launch()
+
     def _heal(self, site: Site) -> None:
         site.proxy.heal()
         if not site.engine.answers():
-            _launch_again(site.engine)
+            site.engine.launch()
 
     def _converge(self, site: Site) -> None:
         from deployments.models import Command  # noqa: PLC0415
