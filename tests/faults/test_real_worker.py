@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 import redis
 
-from deployments.models import AcceptanceSample, Command, ReleaseState
+from deployments.models import AcceptanceSample, Command, EventKind, ReleaseState
+from panel.lab.redis_server import find_program, own_redis
 from tests.faults.processes import ROOT, environment, nothing_twice
 from tests.services.rollout.world import FAST_TRAFFIC, World, only_replica
 
@@ -34,7 +35,7 @@ def celery(redis_url: str, tmp_path: Path) -> Iterator[Starter]:
     started: list[subprocess.Popen[bytes]] = []
     log = (tmp_path / "celery.log").open("wb")
 
-    def start(*arguments: str) -> "subprocess.Popen[bytes]":
+    def start(*arguments: str, redis_url: str = redis_url) -> "subprocess.Popen[bytes]":
         process = subprocess.Popen(
             [*CELERY, *arguments],
             cwd=ROOT,
@@ -99,3 +100,52 @@ def test_a_release_survives_its_worker_and_its_queue(
     nothing_twice(world, release)
     command = Command.objects.get(release=release)
     assert command.error == ""
+
+
+@pytest.mark.slow
+def test_a_release_survives_lost_children_a_restarted_queue_and_workers_that_are_told_to_end(
+    committed_world: World, celery: Starter, tmp_path: Path
+) -> None:
+    world = committed_world
+    program = find_program()
+    assert program is not None
+    queue = own_redis(tmp_path / "redis", program, tmp_path / "redis.log")
+    queue.start()
+    worker = (
+        "worker",
+        "--queues=default,rollout",
+        "--concurrency=2",
+        "--loglevel=INFO",
+    )
+    beat = ("beat", "--loglevel=INFO", "--pidfile=", f"--schedule={tmp_path / 'beat'}")
+    try:
+        celery(*beat, redis_url=queue.url)
+        first = celery(*worker, "--hostname=first@%h", redis_url=queue.url)
+        planned = world.replica(environment=(("PRACTICE_READY_AFTER", "12"),))
+        release = world.release(world.plan(planned))
+
+        def state() -> str:
+            release.refresh_from_db()
+            return release.state
+
+        within(60, lambda: state() == ReleaseState.STARTING)
+        for child in children_of(first.pid):
+            os.kill(child, signal.SIGKILL)
+        queue.child.stop()
+        time.sleep(1)
+        queue.start()
+        first.send_signal(signal.SIGTERM)
+        celery(*worker, "--hostname=second@%h", redis_url=queue.url)
+        within(CONVERGED_WITHIN_S, lambda: state() == ReleaseState.LIVE)
+        within(30, lambda: first.poll() is not None)
+    finally:
+        queue.child.stop()
+    assert world.our_containers() == [(planned.container.name, "running")]
+    assert not release.events.filter(kind=EventKind.FAILED).exists()
+    nothing_twice(world, release)
+
+
+def children_of(pid: int) -> list[int]:
+    """The processes that a process started."""
+    tasks = Path(f"/proc/{pid}/task").glob("*/children")
+    return [int(one) for task in tasks for one in task.read_text().split()]
