@@ -152,3 +152,57 @@ def test_time_grows_with_the_bytes_only(unit: bytes) -> None:
 
     seconds(10_000)
     assert seconds(400_000) < 40 * max(seconds(40_000), 0.005)
+
+
+WHOLE = (
+    "(APIServer pid=12345) INFO 11-27 12:00:00 [metrics.py:101] SpecDecoding metrics: Mean "
+    "acceptance length: 2.50, Accepted throughput: 15.00 tokens/s, Drafted throughput: 30.00 "
+    "tokens/s, Accepted: 150 tokens, Drafted: 300 tokens, Per-position acceptance rate: 0.800, "
+    "0.500, 0.200, Avg Draft acceptance rate: 50.0%"
+)
+
+
+@pytest.mark.parametrize("prefix", ["", "vllm-1  | "])
+@pytest.mark.parametrize("width", range(40, 200, 7))
+def test_a_line_that_a_terminal_wrapped_is_whole_again(width: int, prefix: str) -> None:
+    pieces = [WHOLE[at : at + width] for at in range(0, len(WHOLE), width)]
+    log = "".join(f"{prefix}{piece}\n" for piece in pieces)
+    (record,) = read_log(f"{log}2026-11-27 something else\n".encode()).records
+    assert (record.accepted, record.drafted, record.num_drafts) == (150, 300, 100)
+    assert record.per_position == (0.8, 0.5, 0.2)
+    assert not record.truncated
+
+
+@pytest.mark.parametrize("quote", ["'", '"'])
+def test_what_somebody_sent_is_no_record(quote: str) -> None:
+    """An engine that logs its requests prints their text."""
+    for said in (WHOLE, "accepted 2340 / drafted 3000 = 78.0%"):
+        log = (
+            "(APIServer pid=1) INFO 11-27 12:00:00 [logger.py:39] Received request cmpl-1: "
+            f"prompt: {quote}{said}{quote}, params: SamplingParams(n=1)"
+        )
+        assert read_log(log.encode()).records == ()
+
+
+def test_thousands_may_be_set_apart() -> None:
+    text = WHOLE.replace("150 tokens", "1,150 tokens").replace("300 tok", "2,300 tok")
+    (record,) = read_log(text.encode()).records
+    assert (record.accepted, record.drafted) == (1150, 2300)
+
+
+@pytest.mark.parametrize(
+    ("line", "backend"),
+    [
+        (
+            "[2026-11-27 12:00:00 TP0] Decode batch. #running-req: 1, #token: 9",
+            "sglang",
+        ),
+        (
+            "draft acceptance rate = 0.57576 (  171 accepted /   297 generated)",
+            "llama.cpp",
+        ),
+    ],
+)
+def test_another_engine_is_named(line: str, backend: str) -> None:
+    reading = read_log(line.encode())
+    assert (reading.backend, reading.records) == (backend, ())

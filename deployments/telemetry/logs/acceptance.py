@@ -13,6 +13,7 @@ _SEED = re.compile(
     r"\baccepted (?P<accepted>\d{1,15}) / drafted (?P<drafted>\d{1,15})"
     r"(?: = (?P<rate>\d{1,3}(?:\.\d{1,6})?)%)?"
 )
+_QUOTED = re.compile("[\"'`]")
 _USUAL = re.compile(
     rb"(?:\(([A-Za-z][\w-]{0,63}) pid=(\d{1,10})\) )?INFO (\d\d-\d\d \d\d:\d\d:\d\d) "
     rb"\[[\w-]{1,64}\.py:\d{1,6}\] SpecDecoding metrics:"
@@ -82,13 +83,23 @@ def parse_acceptance(text: str) -> AcceptanceRecord | None:
 def acceptance_of(line: LogLine, engine: int | None = None) -> AcceptanceRecord | None:
     """Read a line that is already split into prefixes and message, as a line of this engine."""
     marker = "metrics:" in line.message and _MARKER.search(line.message)
-    if marker:
+    if marker and is_said(line, marker.start()):
         fields = read_fields(line.message[marker.end() :])
         if not fields.any_value:
             return None
         return _record(line, fields, marker["name"], engine)
     seed = " / drafted " in line.message and _SEED.search(line.message)
-    return _seed_record(line, seed, engine) if seed else None
+    if seed and is_said(line, seed.start()):
+        return _seed_record(line, seed, engine)
+    return None
+
+
+def is_said(line: LogLine, place: int) -> bool:
+    """Whether the engine itself says what stands there, and does not quote what somebody sent.
+
+    An engine that logs its requests prints their text within quotes, and that can be a line of a log.
+    """
+    return line.level is None or not _QUOTED.search(line.message, 0, place)
 
 
 def usual_record(

@@ -29,21 +29,23 @@ _LABEL = re.compile(
     + r")(?: tokens)?:\s{0,8}"
 )
 _NUMBER = r"[+-]?(?:\d{1,18}(?:\.\d{0,9})?|\.\d{1,9}|nan|NaN|inf)"
+_COUNT = r"\d{1,3}(?:,\d{3}){1,4}(?![\d.])|\d{1,15}"
+"""Whoever passes a log on may have written 12,345."""
 _VALUES = {
     "length": re.compile(rf"(?P<value>{_NUMBER})"),
     "efficiency": re.compile(rf"(?P<value>{_NUMBER})"),
     "accepted_tps": re.compile(rf"(?P<value>{_NUMBER})(?P<unit> (?:tokens|toks)/s)?"),
     "drafted_tps": re.compile(rf"(?P<value>{_NUMBER})(?P<unit> (?:tokens|toks)/s)?"),
-    "accepted": re.compile(r"(?P<value>\d{1,15})(?P<unit> tokens)?"),
-    "drafted": re.compile(r"(?P<value>\d{1,15})(?P<unit> tokens)?"),
-    "emitted": re.compile(r"(?P<value>\d{1,15})"),
+    "accepted": re.compile(rf"(?P<value>{_COUNT})(?P<unit> tokens)?"),
+    "drafted": re.compile(rf"(?P<value>{_COUNT})(?P<unit> tokens)?"),
+    "emitted": re.compile(rf"(?P<value>{_COUNT})"),
     "count": re.compile(r"(?P<value>\d{1,15})"),
     "depth": re.compile(r"(?P<value>\d{1,15})"),
     "rate": re.compile(rf"(?P<value>{_NUMBER})(?P<unit>%)?"),
 }
 _POSITION = re.compile(r"(?P<value>\d(?:\.\d{0,6})?|nan)")
 _NEXT_POSITION = re.compile(r",\s{0,4}(?=\d|nan)")
-_ENDS = re.compile(r"(?=[,\s;)|\]\"'`\\}]|\.(?:\s|$)|$)")
+_ENDS = re.compile(r"(?=[,\s;)|\]\"'`\\}<]|\.(?:\s|$)|$)")
 _DECIMALS = {"length": 2, "accepted_tps": 2, "drafted_tps": 2}
 _LENGTH_SLACK = 0.02
 USUAL_FIELDS = (
@@ -134,7 +136,7 @@ def _value(name: str, body: str, values: dict[str, float], *, last: bool) -> boo
     cut = last and not rest.strip() and _is_cut_value(name, match)
     broken_unit = last and _is_broken_unit(rest, match)
     if not broken_unit and not (cut and not _keeps(name, match)):
-        number = float(match["value"])
+        number = float(match["value"].replace(",", ""))
         if math.isfinite(number) and abs(number) < LARGEST_NUMBER:
             values[name] = number
     return cut or broken_unit or (last and _is_cut_label(rest))

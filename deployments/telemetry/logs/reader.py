@@ -39,8 +39,9 @@ from deployments.telemetry.logs.searching import (
 )
 from deployments.telemetry.logs.startup import StartupFacts, StartupReader
 from deployments.telemetry.logs.summary import OfflineSummary, SummaryReader
+from deployments.telemetry.logs.wrapping import is_metric, joined_with
 
-MOST_WRAPPED_LINES = 6
+MOST_WRAPPED_LINES = 10
 MOST_FRAGMENTS = 2 * AT_ONCE
 """More are found in more than two passes."""
 
@@ -50,12 +51,6 @@ _ENGINE_LINE = re.compile(
     rb"\d\d-\d\d \d\d:\d\d:\d\d \[[\w./-]{1,128}:\d{1,6}\] Engine (?P<index>\d{1,6}): [ -~]*$"
 )
 _AGGREGATED = re.compile(r"\d{1,6} Engines Aggregated: ")
-_METRIC = re.compile(r"(?:SpecDecoding|Speculative) metrics:")
-_WRAPPED = re.compile(
-    r"\s{0,64}(?:Mean acceptance length|Accepted|Drafted|Per-position|Avg Draft|Draft acceptance"
-    r"|System efficiency|Number of|Current speculative depth|tokens|throughput|acceptance|length"
-    r"|rate|position|\d{1,12}(?:\.\d{1,6})?(?:%|,| tokens|$))"
-)
 _LAST = "Draft acceptance rate: "
 _COMPLETE = re.compile(rf"{_LAST}(?:\d{{1,3}}(?:\.\d{{1,3}})?|nan)%\s*$")
 _WHOLE = re.compile(_COMPLETE.pattern.encode())
@@ -63,24 +58,32 @@ _BACKENDS = (
     (
         "sglang",
         re.compile(
-            r"Decode batch, #running-req|Prefill batch, #new-seq"
+            r"Decode batch[,.] #running-req|Prefill batch[,.] #new-seq"
             r"|server_args=ServerArgs\(|\bsglang\b"
         ),
     ),
     (
         "llama.cpp",
-        re.compile(r"llama_|slot print_timing|llamacpp:|draft acceptance = "),
+        re.compile(r"llama_|slot print_timing|llamacpp:|draft acceptance (?:rate )?= "),
     ),
     ("vllm", re.compile(r"\bvllm\b|\bvLLM\b|metrics\.py:\d|loggers\.py:\d")),
 )
 _BACKEND_WORDS = {
     "sglang": (
         "Decode batch, #running-req",
+        "Decode batch. #running-req",
         "Prefill batch, #new-seq",
+        "Prefill batch. #new-seq",
         "server_args=ServerArgs(",
         "sglang",
     ),
-    "llama.cpp": ("llama_", "slot print_timing", "llamacpp:", "draft acceptance = "),
+    "llama.cpp": (
+        "llama_",
+        "slot print_timing",
+        "llamacpp:",
+        "draft acceptance = ",
+        "draft acceptance rate = ",
+    ),
     "vllm": ("vllm", "vLLM", "metrics.py:", "loggers.py:"),
 }
 _FIGURES = ("metrics:", "Engine ")
@@ -190,7 +193,7 @@ class _Reader:
         if self._continues(line):
             return
         self.finish()
-        if "metrics:" in line.message and _METRIC.search(line.message):
+        if is_metric(line):
             if _is_complete(line.message):
                 self._add(line)
             else:
@@ -222,9 +225,11 @@ class _Reader:
         begun = self._open
         if begun is None or line.has_header or self._wrapped >= MOST_WRAPPED_LINES:
             return False
-        if _is_complete(begun.message) or not _WRAPPED.match(line.message):
+        if _is_complete(begun.message):
             return False
-        joined = f"{begun.message.rstrip()} {line.message.strip()}"
+        joined = joined_with(begun.message, line.message)
+        if joined is None:
+            return False
         self._open = replace(begun, message=joined[:LONGEST_LINE_BYTES])
         self._wrapped += 1
         return True
