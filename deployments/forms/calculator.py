@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from django import forms
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
+from django.utils.functional import lazy
 from django.utils.translation import gettext_lazy as _
 
 from deployments.forms.wizard.details import engine_choices
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from deployments.forms.wizard.fields import Choice
 
 ASSUMED, RATE, LENGTH, POSITIONS = "assumed", "rate", "length", "positions"
+SAID = lazy(say, str)
 USUAL = Workload(input_tokens=1000, output_tokens=400, concurrency=16)
 EXAMPLE = {
     "model": "Qwen/Qwen3-8B",
@@ -73,7 +75,7 @@ class CalculatorForm(forms.Form):
         help_text=_("Decides the bytes of a weight, so memory and speed alike."),
     )
     method = OneOfField(
-        choices=[(method.value, facts.title) for method, facts in FACTS.items()],
+        choices=[(method.value, SAID(facts.title)) for method, facts in FACTS.items()],
         label=_("Method"),
         help_text="",
         widget=forms.Select,

@@ -128,13 +128,15 @@ def step_lines(draft: Draft) -> list[StepLine]:
 
 
 def _headings(draft: Draft) -> dict[Step, str]:
-    name = draft.spec.name if draft.spec else _("it")
+    name = draft.spec.name if draft.spec else ""
+    method = _("How should %(name)s draft?") if name else _("How should it draft?")
+    details = _("Which settings for %(name)s?") if name else _("Which settings for it?")
     return {
         Step.MODEL: _("Which model?"),
         Step.HARDWARE: _("Where should it run?"),
         Step.WORKLOAD: _("What will be asked of it?"),
-        Step.METHOD: _("How should %(name)s draft?") % {"name": name},
-        Step.DETAILS: _("Which settings for %(name)s?") % {"name": name},
+        Step.METHOD: method % {"name": name},
+        Step.DETAILS: details % {"name": name},
         Step.REVIEW: _("Is this what should run?"),
     }
 
