@@ -72,11 +72,7 @@ def clock(seen: ClockOff | None) -> Sign:
         return RIGHT
     if abs(seen.offset_ms) <= CLOCK_OFF_MS:
         return UNSURE
-    words: dict[str, str | int] = {
-        "host": seen.host,
-        "seconds": f"{abs(seen.offset_ms) / 1000:.1f}",
-        "limit": CLOCK_OFF_MS // 1000,
-    }
+    seconds, limit = f"{abs(seen.offset_ms) / 1000:.1f}", CLOCK_OFF_MS // 1000
     return Sign(
         state=State.WRONG,
         text=text(
@@ -84,14 +80,18 @@ def clock(seen: ClockOff | None) -> Sign:
             "allowed. Its log lines carry its own time, so acceptance is charted that much too "
             "late, and lines can be missed when the clock is set back. Start chrony or "
             "systemd-timesyncd there.",
-            **words,
+            host=seen.host,
+            seconds=seconds,
+            limit=limit,
         )
         if seen.offset_ms > 0
         else text(
             "The clock of {host} is {seconds} seconds behind the panel's; up to {limit} are "
             "allowed. Its log lines carry its own time, so acceptance is charted that much too "
             "early. Start chrony or systemd-timesyncd there.",
-            **words,
+            host=seen.host,
+            seconds=seconds,
+            limit=limit,
         ),
         evidence={
             "offset_ms": seen.offset_ms,
