@@ -1,15 +1,16 @@
 """What else may be changed about a running release, from its hours of the last seven days."""
 
+import json
 from collections import defaultdict
 
-from django.db.models import Q, Sum
+from django.db.models import Sum
 
-from deployments.models import HOUR_S, Deployment, Release, ServingHour, TargetModel
+from deployments.models import HOUR_S, Deployment, Release, ServingHour
 from deployments.planning.engines.arguments import flag_values
 from deployments.planning.plan import Plan, Role
 from deployments.selectors.acceptance_parts import parts_of
 from deployments.selectors.acceptance_range import Range
-from deployments.selectors.planning_inputs import catalog_entry
+from deployments.selectors.measured_verdict import measured_verdict
 from deployments.telemetry.acceptance_history import Counts, total
 from deployments.telemetry.next_changes import (
     Alternative,
@@ -17,6 +18,7 @@ from deployments.telemetry.next_changes import (
     Kind,
     Planned,
     Proposal,
+    by_measurement,
     count_change,
     next_changes,
 )
@@ -28,14 +30,14 @@ THOUSAND = 1000
 def changes_of(
     deployment: Deployment, live: Release, plan: Plan, now_s: int
 ) -> tuple[Proposal, ...]:
-    """Propose changes of a live release, in three queries at most."""
-    planned = _planned(deployment, plan)
+    """Propose changes of a live release, in three queries."""
+    planned = _planned(plan)
     if not planned.num_speculative_tokens:
         return ()
     end_s = -(-now_s // HOUR_S) * HOUR_S
     week = Range(key="week", start_s=end_s - HOURS * HOUR_S, step_s=HOUR_S, steps=HOURS)
     hours = _hours(deployment, live, week)
-    found = next_changes(planned, hours)
+    found = by_measurement(next_changes(planned, hours), measured_verdict(live))
     if any(one.kind in {Kind.OFF, Kind.METHOD} for one in found):
         return found
     counts = total(hour.counts for hour in hours)
@@ -80,7 +82,7 @@ def _hours(deployment: Deployment, live: Release, week: Range) -> list[Hour]:
     ]
 
 
-def _planned(deployment: Deployment, plan: Plan) -> Planned:
+def _planned(plan: Plan) -> Planned:
     writing = [
         one for one in plan.replicas if one.role not in {Role.ROUTER, Role.PREFILL}
     ]
@@ -94,7 +96,7 @@ def _planned(deployment: Deployment, plan: Plan) -> Planned:
         break_even_high=gain.break_even_high if gain else None,
         tokens_per_step=gain.tokens_per_step / THOUSAND if gain else None,
         max_model_len=int(length) if length.isdecimal() else None,
-        drafter_max_model_len=_drafter_length(deployment, plan),
+        drafter_max_model_len=_drafter_length(flags.get("--speculative-config")),
         alternatives=tuple(
             Alternative(
                 method=one.method,
@@ -108,14 +110,8 @@ def _planned(deployment: Deployment, plan: Plan) -> Planned:
     )
 
 
-def _drafter_length(deployment: Deployment, plan: Plan) -> int | None:
-    """How long a context the planned drafter was made for, where the catalog says it."""
-    key = plan.decision.drafter
-    if key is None:
-        return None
-    rows = TargetModel.objects.filter(
-        Q(team=None) | Q(team=deployment.team_id), key=plan.model
-    )
-    row = max(rows, key=lambda one: one.team_id is not None, default=None)
-    drafters = catalog_entry(row).drafters if row else ()
-    return next((one.max_model_len for one in drafters if one.key == key), None)
+def _drafter_length(config: str | None) -> int | None:
+    """How long a context the planned drafter was made for, where the catalog said it to the planner."""
+    read = json.loads(config) if config else {}
+    length = read.get("max_model_len")
+    return length if isinstance(length, int) else None

@@ -12,6 +12,8 @@ from enum import StrEnum
 from deployments.planning.text import Text, text
 from deployments.telemetry.acceptance_history import Counts, total
 from deployments.telemetry.advice import ENOUGH_DRAFTS, Verdict, advise
+from deployments.telemetry.benchmarks.verdict import Comparison
+from deployments.telemetry.benchmarks.verdict import Verdict as Measured
 
 PAYS_FROM = 1.02
 """Tokens per unit of time over a plain step; less is not worth a drafter's memory."""
@@ -98,6 +100,21 @@ class Proposal:
             self.max_model_len,
         )
         return ":".join("" if part is None else str(part) for part in parts)
+
+
+def by_measurement(
+    found: Sequence[Proposal], measured: Comparison | None
+) -> tuple[Proposal, ...]:
+    """The proposals once a benchmark with and without speculation has spoken: it outranks estimates."""
+    if measured is None or measured.verdict is Measured.INCONCLUSIVE:
+        return tuple(found)
+    others = [one for one in found if one.kind is not Kind.OFF]
+    if measured.verdict is Measured.KEEP:
+        # Beyond the load up to which it is shown to pay, the estimate still counts.
+        return tuple(others if measured.keep_up_to is None else found)
+    said = text("Turn speculation off: a benchmark with and without it says so.")
+    off = Proposal(kind=Kind.OFF, said=said, because=measured.why, method="off")
+    return (off, *others)
 
 
 def count_change(

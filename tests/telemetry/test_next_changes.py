@@ -6,12 +6,15 @@ import pytest
 
 from deployments.planning.text import text
 from deployments.telemetry.acceptance_history import Counts
+from deployments.telemetry.benchmarks.verdict import Comparison, Verdict
 from deployments.telemetry.next_changes import (
     Alternative,
     Hour,
     Kind,
     Planned,
     Proposal,
+    by_measurement,
+    count_change,
     next_changes,
 )
 
@@ -128,3 +131,52 @@ def test_requests_of_one_length_or_of_one_acceptance_do_not() -> None:
     assert next_changes(PLANNED, [hour(), worse] * 4) == ()
     longer = hour(8.0, prompt=20_000)
     assert next_changes(PLANNED, [hour(), longer] * 4) == ()
+
+
+OFF = Proposal(kind=Kind.OFF, said=text("Off."), because=(), method="off")
+CONTEXT = Proposal(kind=Kind.CONTEXT, said=text("Shorter."), because=())
+
+
+@pytest.mark.parametrize(
+    ("verdict", "keep_up_to", "kinds"),
+    [
+        (None, None, [Kind.OFF, Kind.CONTEXT]),
+        (Verdict.INCONCLUSIVE, None, [Kind.OFF, Kind.CONTEXT]),
+        (Verdict.KEEP, None, [Kind.CONTEXT]),
+        (Verdict.KEEP, 8, [Kind.OFF, Kind.CONTEXT]),
+        (Verdict.TURN_OFF, None, [Kind.OFF, Kind.CONTEXT]),
+    ],
+)
+def test_a_benchmark_outranks_an_estimate(
+    verdict: Verdict | None, keep_up_to: int | None, kinds: list[Kind]
+) -> None:
+    why = (text("0.80 times the output."),)
+    measured = (
+        Comparison(
+            comparable=True,
+            throughput_ratio=0.8,
+            request_throughput_ratio=None,
+            tpot_ratio=None,
+            verdict=verdict,
+            why=why,
+            keep_up_to=keep_up_to,
+        )
+        if verdict
+        else None
+    )
+    found = by_measurement((OFF, CONTEXT), measured)
+    assert [one.kind for one in found] == kinds
+    assert (found[0].because == why) is (verdict is Verdict.TURN_OFF)
+
+
+def test_another_count_of_the_same_method_is_proposed_with_the_arithmetic() -> None:
+    (found,) = count_change(PLANNED, counts(0.8, 0.65, 0.5), "head")
+    assert (found.kind, found.method, found.num_speculative_tokens, found.drafter) == (
+        Kind.COUNT,
+        "eagle3",
+        4,
+        "head",
+    )
+    assert found.key == "count:eagle3:4:"
+    assert len(found.because) > 1
+    assert count_change(PLANNED, counts(0.8, 0.65, 0.5, drafts=50), None) == ()

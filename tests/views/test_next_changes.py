@@ -11,8 +11,10 @@ from django.utils import timezone
 
 from deployments.models import (
     ApprovalRequest,
+    BenchmarkState,
     Cluster,
     Host,
+    PairState,
     Release,
     Replica,
     RequestState,
@@ -28,6 +30,9 @@ from deployments.planning.revision import (
     SpeculationChoice,
 )
 from deployments.selectors.planning_inputs import cluster_settings, host_snapshots
+from deployments.telemetry.benchmarks.documents import run_document
+from tests.benchmark_pair_rows import BenchmarkPairFactory
+from tests.benchmark_rows import BenchmarkJobFactory, BenchmarkResultFactory
 from tests.factories import (
     AcceptanceSampleFactory,
     DeploymentFactory,
@@ -36,6 +41,7 @@ from tests.factories import (
 from tests.metric_rows import ServingHourFactory
 from tests.plan_rows import released, stored
 from tests.planning.builders import shipped
+from tests.telemetry.benchmarks.blocks import block, runs
 from tests.views.pages import parsed, queries_for, text_of
 from tests.views.plan_fixtures import gpu_host  # noqa: F401 - fixture
 from tests.wizard_values import DOCUMENTS, QWEN
@@ -127,6 +133,41 @@ def test_low_acceptance_prepares_the_open_method(
     assert decision.method != "eagle3"
     count = decision.num_speculative_tokens
     assert f"Switch the method to {decision.method} with {count} tokens" in said
+
+
+def test_a_pair_of_benchmarks_turns_speculation_off(
+    as_alice: Client, replica: Replica
+) -> None:
+    hour(replica, 1)
+    live = replica.release
+    first, base, last = (
+        BenchmarkJobFactory.create(
+            replica=replica,
+            state=BenchmarkState.DONE,
+            result=BenchmarkResultFactory.create(
+                team=live.deployment.team,
+                runs=[
+                    run_document(one)
+                    for one in runs(
+                        block(throughput=made, speculation=on),
+                        block(throughput=made + 1, speculation=on),
+                    )
+                ],
+            ),
+        )
+        for on, made in ((True, 800.0), (False, 1000.0), (True, 802.0))
+    )
+    BenchmarkPairFactory.create(
+        deployment=live.deployment,
+        with_it=live,
+        state=PairState.DONE,
+        first=first,
+        base=base,
+        last=last,
+    )
+    said = text_of(as_alice.get(page(replica)))
+    assert "Turn speculation off: a benchmark with and without it says so." in said
+    assert queries_for(as_alice, page(replica)) <= 12
 
 
 def test_a_proposal_goes_to_the_vote_with_its_reasons(
