@@ -13,7 +13,7 @@ from contextlib import closing
 from itertools import islice
 
 from django.db import transaction
-from django.db.models import Max, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -222,16 +222,26 @@ def _open_cursors(run: Run) -> dict[str, LogCursor]:
                 container_id=run.container_id,
                 run_started_at=run.started_at,
                 stream=stream,
-                defaults={"replica": run.replica, "timestamp_ns": _begin(run)},
+                defaults={"replica": run.replica, **_begin(run, stream)},
             )
     return rows
 
 
-def _begin(run: Run) -> int:
-    """Where a run begins: behind what was read of those before it, which is then all of them."""
+def _begin(run: Run, stream: str) -> dict[str, int | str]:
+    """Where a run begins: behind the last line of those before it, which is then all of them.
+
+    That line has to be seen again: what was thrown away since it was read is a gap, even where
+    the runs have changed meanwhile.
+    """
     others = _cursors_of(run.container_id).exclude(run_started_at=run.started_at)
-    newest = others.aggregate(ns=Max("timestamp_ns"))["ns"]
-    return run.from_ns if newest is None else max(run.from_ns, newest + 1)
+    last = others.filter(stream=stream).order_by("-timestamp_ns").first()
+    if last is None:
+        return {"timestamp_ns": run.from_ns}
+    return {
+        "timestamp_ns": last.timestamp_ns,
+        "same_timestamp": last.same_timestamp,
+        "line_hash": last.line_hash,
+    }
 
 
 def _value(row: LogCursor) -> StreamCursor:

@@ -239,6 +239,25 @@ def test_rotated_lines_are_a_declared_gap(
     assert gap.to_ns > gap.from_ns
 
 
+def test_what_a_new_run_said_and_lost_before_the_first_look_is_a_declared_gap(
+    world: World, engine: Engine, busybox_image: str
+) -> None:
+    noise = "i=0; while [ $i -lt 4000 ]; do echo noise $i; i=$((i+1)); done"
+    again = f"{say(2)}; {noise}; {say(3)}"
+    script = f"if [ -e /again ]; then {again}; else touch /again; {say(1)}; fi"
+    tiny = LogOptions(max_size="20k", max_file=2)
+    replica = container(world, engine, busybox_image, script, tiny)
+    wait_stopped(engine, replica.container_id)
+    read_host_logs(world.host.pk)
+    start_container(engine, replica.container_id)
+    wait_stopped(engine, replica.container_id)
+    read_host_logs(world.host.pk)
+    assert accepted(replica) == [1, 3]
+    first = AcceptanceSample.objects.filter(replica=replica).earliest("timestamp_ns")
+    gap = LogGap.objects.get(replica=replica)
+    assert gap.from_ns == first.timestamp_ns < gap.to_ns
+
+
 def test_an_ended_container_is_read_to_its_end_and_then_no_more(
     world: World, engine: Engine, busybox_image: str
 ) -> None:
