@@ -63,6 +63,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--postgres", action="store_true", help="instead of SQLite")
     asked = parser.parse_args(arguments)
+    # Whoever ends it early leaves no engines behind.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with tempfile.TemporaryDirectory() as name, ExitStack() as parts:
         folder = Path(name)
         database = _database(folder, parts) if asked.postgres else None
