@@ -97,19 +97,19 @@ def _throughputs(runs: Runs) -> list[float]:
 
 
 def _sentence(drift: Drift) -> Text:
-    values = {
-        "concurrency": limit_text(drift.load[0]),
-        "change": f"{drift.change.value:.2f}",
-    }
+    concurrency = limit_text(drift.load[0])
+    change = f"{drift.change.value:.2f}"
     if drift.hides_the_effect:
         return text(
             "At concurrency {concurrency}, output throughput with speculation was {change} times its first "
             "measurement the second time, as much as speculation makes: something else changed meanwhile. "
             "Measure the pair again when the hosts are quiet.",
-            **values,
+            concurrency=concurrency,
+            change=change,
         )
     return text(
         "At concurrency {concurrency}, output throughput with speculation was {change} times its first "
         "measurement the second time; the effect of speculation is larger.",
-        **values,
+        concurrency=concurrency,
+        change=change,
     )
