@@ -75,12 +75,18 @@ def deciding_teams(request: ApprovalRequest) -> frozenset[UUID]:
 
 
 def roles_on(user: User, request: ApprovalRequest) -> frozenset[TeamRole]:
-    """What the person may do with the request: approvers of the cluster's team decide on its guests'."""
+    """What the person may do with the request, of a guest's with what its hosts' owners gave them.
+
+    Approvers of the cluster's team decide on plans of guests, and nobody breaks the glass there
+    without that grant in both teams.
+    """
     roles = roles_in(user, team_of(request))
     deployment = request.plan.revision.deployment
     if deployment.team_id == deployment.cluster.team_id:
         return roles
-    return roles | (roles_in(user, deployment.cluster.team) & {TeamRole.APPROVER})
+    owned = roles_in(user, deployment.cluster.team)
+    refused = {TeamRole.BREAK_GLASS} - owned
+    return (roles - refused) | (owned & {TeamRole.APPROVER})
 
 
 def needs_other_person(request: ApprovalRequest) -> bool:

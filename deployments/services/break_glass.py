@@ -16,10 +16,9 @@ from deployments.models import (
     User,
 )
 from deployments.planning.text import text
-from deployments.selectors.access import has_role, roles_in
 from deployments.selectors.break_glass import BREAKABLE, MAY_REVIEW
 from deployments.selectors.plans import stored_plan
-from deployments.selectors.votes import team_of
+from deployments.selectors.votes import roles_on, team_of
 from deployments.services.access import require_role
 from deployments.services.audit import record
 from deployments.services.errors import (
@@ -52,6 +51,9 @@ def break_glass(
         PlanningError: the stored plan does not match its digest.
     """
     require_role(user, team_of(request), TeamRole.BREAK_GLASS)
+    if TeamRole.BREAK_GLASS not in roles_on(user, request):
+        owner = request.plan.revision.deployment.cluster.team
+        require_role(user, owner, TeamRole.BREAK_GLASS)
     if not reason.strip() or not incident.strip():
         raise ConflictError(_("Give a reason and the incident it belongs to."))
     check_place(request.plan.revision.deployment)
@@ -93,7 +95,7 @@ def check_use(use: BreakGlass) -> None:
         NotApprovedError: the grant is gone, or the plan is another.
         PlanningError: the stored plan does not match its digest.
     """
-    if not has_role(use.used_by, team_of(use.request), TeamRole.BREAK_GLASS):
+    if TeamRole.BREAK_GLASS not in roles_on(use.used_by, use.request):
         raise NotApprovedError(
             text(
                 "{name} may not start without approval any more.", name=str(use.used_by)
@@ -109,7 +111,7 @@ def close_review(user: User, use: BreakGlass, review: str) -> None:
         NotAllowedError: the person used it, or is neither approver nor admin of the team.
         ConflictError: nothing is said, or somebody has reviewed it.
     """
-    if not roles_in(user, team_of(use.request)) & MAY_REVIEW:
+    if not roles_on(user, use.request) & MAY_REVIEW:
         raise NotAllowedError(
             _("A review needs the role “Approver” or “Team admin” in this team.")
         )

@@ -6,6 +6,7 @@ from datetime import datetime
 from allauth.account.adapter import get_adapter
 from allauth.core.exceptions import ReauthenticationRequired
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -14,7 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from deployments.forms.approvals import DecisionForm, StartForm
 from deployments.forms.releases import ActForm, new_key
-from deployments.models import ApprovalRequest, Decision, TableKey
+from deployments.models import ApprovalRequest, Decision, TableKey, TeamRole
 from deployments.planning.errors import PlanningError
 from deployments.planning.launch.files import launch_files
 from deployments.selectors.approvals import (
@@ -25,7 +26,7 @@ from deployments.selectors.plans import stored_plan
 from deployments.selectors.preflight import preflight_view
 from deployments.selectors.tables.approvals import APPROVALS
 from deployments.selectors.texts import say_error
-from deployments.selectors.votes import team_of
+from deployments.selectors.votes import roles_on, team_of
 from deployments.services.approvals import decide, withdraw
 from deployments.services.errors import ConflictError, ProofNeededError, UseCaseError
 from deployments.services.releases import start_release
@@ -72,12 +73,14 @@ def approval_decide(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
     """Approve or reject exactly the digest that was shown.
 
     Raises:
+        PermissionDenied: the form is wrong, and the person is no approver.
         ReauthenticationRequired: the rules ask who decides to prove again who they are.
     """
     row = _find(request, pk)
     form = DecisionForm(request.POST)
     if not form.is_valid():
-        refuse_without_role(request, team_of(row))
+        if TeamRole.APPROVER not in roles_on(person(request), row):
+            raise PermissionDenied
         return _page(request, row, form=form, status=422)
     decision = Decision(form.cleaned_data["decision"])
     try:

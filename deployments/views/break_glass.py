@@ -13,11 +13,10 @@ from deployments.forms.break_glass import BreakGlassForm, ReviewForm
 from deployments.forms.releases import new_key
 from deployments.models import ApprovalRequest, BreakGlass, TeamRole
 from deployments.planning.errors import PlanningError
-from deployments.selectors.access import has_role
 from deployments.selectors.approvals import requests_for
 from deployments.selectors.break_glass import BREAKABLE
 from deployments.selectors.texts import say_error
-from deployments.selectors.votes import team_of
+from deployments.selectors.votes import roles_on, team_of
 from deployments.services.break_glass import break_glass, close_review
 from deployments.services.errors import UseCaseError
 from deployments.views.answers import refusal_status
@@ -98,7 +97,7 @@ def _page(
     *,
     status: int = 200,
 ) -> HttpResponse:
-    holds = has_role(person(request), team_of(row), TeamRole.BREAK_GLASS)
+    holds = TeamRole.BREAK_GLASS in roles_on(person(request), row)
     context = {
         "row": row,
         "form": form,

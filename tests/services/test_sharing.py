@@ -17,6 +17,7 @@ from deployments.models import (
     DeviceQuota,
     Release,
     ReleaseState,
+    RequestState,
     RoleGrant,
     ShareAccess,
     Team,
@@ -24,9 +25,11 @@ from deployments.models import (
     User,
 )
 from deployments.planning.errors import PlanningError
+from deployments.selectors.approvals import request_page
 from deployments.selectors.waiting import teams_with_waiting
 from deployments.selectors.wizard import wizard_choices
 from deployments.services.approvals import decide
+from deployments.services.break_glass import break_glass, check_use
 from deployments.services.errors import (
     ConflictError,
     NotAllowedError,
@@ -38,7 +41,14 @@ from deployments.services.releases import start_release
 from deployments.services.rollout.outcomes import StepFailedError
 from deployments.services.rollout.permission import prove_start
 from deployments.services.sharing import end_share, share_cluster
-from tests.factories import BookingFactory, DeploymentFactory, ReplicaFactory, member
+from tests.factories import (
+    BookingFactory,
+    DeploymentFactory,
+    MembershipFactory,
+    ReplicaFactory,
+    RoleGrantFactory,
+    member,
+)
 from tests.services.conftest import Team1
 from tests.services.test_plans import Wish, make_wish
 from tests.team_rows import ClusterShareFactory
@@ -239,3 +249,39 @@ def test_the_page_shares_by_name_and_ends_it(
     assert client.post(f"{path}end/", {"share": "nonsense"}).status_code == 404
     assert client.post(f"{path}end/", {"share": str(share.pk)}).status_code == 302
     assert not ClusterShare.objects.exists()
+
+
+def test_an_approver_of_the_owners_decides_on_the_page_and_sees_no_more(
+    team1: Team1, guests: Team
+) -> None:
+    ClusterShareFactory.create(cluster=team1.cluster, team=guests)
+    request = submitted(team1, guests)
+    client, path = browser(team1.bob), f"/approvals/{request.pk}/"
+    assert client.get(path).status_code == 200
+    deployment = request.plan.revision.deployment_id
+    assert client.get(f"/deployments/{deployment}/").status_code == 404
+    ballot = {"digest": request.digest, "decision": "reject"}
+    assert client.post(f"{path}decide/", ballot).status_code == 422
+    assert client.post(f"{path}decide/", {**ballot, "comment": "no"}).status_code == 302
+    request.refresh_from_db()
+    assert request.state == RequestState.REJECTED
+    assert client.post(f"{path}withdraw/").status_code == 403
+
+
+def test_nobody_breaks_the_glass_on_hosts_of_others_by_a_grant_at_home(
+    team1: Team1, guests: Team
+) -> None:
+    ClusterShareFactory.create(cluster=team1.cluster, team=guests)
+    request = submitted(team1, guests)
+    erin = member(guests, "erin", TeamRole.BREAK_GLASS)
+    told = {"reason": "Nothing answers.", "incident": "INC-1"}
+    assert not request_page(erin, request).actions.break_glass
+    with pytest.raises(NotAllowedError, match="Serving"):
+        break_glass(erin, request, "once", **told)
+    both = MembershipFactory.create(team=team1.team, user=erin)
+    RoleGrantFactory.create(membership=both, role=TeamRole.BREAK_GLASS)
+    use = break_glass(erin, request, "once", **told).broken_glass
+    check_use(use)
+    both.delete()
+    with pytest.raises(NotApprovedError, match="may not start"):
+        check_use(use)
