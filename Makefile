@@ -7,10 +7,10 @@ VENV := .venv/bin
 DEVELOPMENT := DEBUG=1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv dev run password check test slow faults screens audit lock messages practice-image vllm-cpu tiny-models vllm-image check-vllm oracles clean
+.PHONY: help venv dev run password check test slow faults screens audit lock messages practice-image vllm-cpu tiny-models vllm-image check-vllm e2e oracles clean
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 venv: ## make .venv and install what the panel needs
 	@$(PYTHON) panel/lab/install.py
@@ -69,6 +69,9 @@ vllm-image: vllm-cpu ## build the image draftboard/vllm-cpu:0.32.0 of it on the 
 
 check-vllm: dev tiny-models ## hold plans, rules and the profile against a real vLLM 0.32.0
 	@CHECK_VLLM=1 $(VENV)/python -m pytest tests/real $(ARGS)
+
+e2e: dev tiny-models ## deploy the tiny models on a real vLLM through the browser (tens of minutes)
+	@E2E_VLLM=1 $(VENV)/python -m tests.environment $(if $(ARGS),$(ARGS),tests/real_vllm)
 
 oracles: dev ## score the command line with recorded cases (CASES=/path/to/score_cases.py)
 	@test -n "$(CASES)" || { echo "Name the scoring script: make oracles CASES=/path/to/score_cases.py" >&2; exit 2; }
