@@ -215,15 +215,12 @@ class ReleasePage:
 
 def releases_for(user: User) -> ScopedQuerySet[Release]:
     """Releases of the person's teams with what their pages read."""
-    return Release.objects.for_user(user).select_related(
-        "deployment__cluster",
-        "deployment__team",
-        "plan__revision__deployment__cluster",
-        "plan__revision__deployment__team",
-        "request__preflight",
-        "started_by",
-        "broken_glass",
-        "replaces__plan__revision",
+    rows = Release.objects.for_user(user).select_related(
+        "deployment__cluster", "deployment__team", "request__preflight", "started_by"
+    )
+    rows = rows.select_related("replaces__plan__revision", "broken_glass")
+    return rows.select_related(
+        "plan__revision__deployment__cluster", "plan__revision__deployment__team"
     )
 
 
