@@ -29,7 +29,7 @@ LIMIT_FLAGS = {
 
 
 def without_speculation(spec: RevisionSpec) -> RevisionSpec:
-    """The same revision with speculation off, in every role.
+    """The same revision with speculation off, in every role and without a canary.
 
     Raises:
         PlanningError: it is off already.
@@ -42,6 +42,7 @@ def without_speculation(spec: RevisionSpec) -> RevisionSpec:
         )
     return replace(
         spec,
+        canary=None,
         speculation=SpeculationChoice(method=OFF),
         roles=tuple(replace(role, num_speculative_tokens=None) for role in spec.roles),
     )
