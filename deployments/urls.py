@@ -238,6 +238,11 @@ urlpatterns: list[URLPattern] = [
         name="deployment-advice",
     ),
     path(
+        "deployments/<uuid:pk>/advice/schedule/",
+        next_changes.schedule,
+        name="deployment-proposals",
+    ),
+    path(
         "deployments/<uuid:pk>/serving/change/",
         before_after.change,
         name="deployment-change",

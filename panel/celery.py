@@ -31,6 +31,7 @@ app.conf.beat_schedule = {
         ("poll_log_tails", 2),
         ("carry_benchmarks", 5),
         ("roll_up", 30),
+        ("propose_due", 600),
         ("forget_old", 300),
         ("follow_requests", 30),
         ("send_notices", 15),

@@ -70,6 +70,7 @@ from deployments.models.notice import (
 )
 from deployments.models.policy import PolicyVersion
 from deployments.models.preflight import Preflight, PreflightCheck, PreflightState
+from deployments.models.proposal_schedule import EVERY_DAYS, ProposalSchedule
 from deployments.models.quota import DeviceQuota
 from deployments.models.release import (
     CHANGING_STATES,
@@ -107,6 +108,7 @@ __all__ = [
     "ANSWERING",
     "CHANGING_STATES",
     "DAY_S",
+    "EVERY_DAYS",
     "FINAL_STATES",
     "HOUR_S",
     "LONGEST_DRAFT",
@@ -189,6 +191,7 @@ __all__ = [
     "PreflightCheck",
     "PreflightState",
     "ProbeSettings",
+    "ProposalSchedule",
     "QueuedBooking",
     "Reachability",
     "Release",

@@ -81,6 +81,10 @@ class AuditAction(models.TextChoices):
     BENCHMARK_KEPT = "benchmark.kept", _("Kept a benchmark")
     PAIR_ASKED = "benchmark.pair_asked", _("Asked for a pair of benchmarks")
     PAIR_CANCELLED = "benchmark.pair_cancelled", _("Cancelled a pair of benchmarks")
+    PROPOSALS_SCHEDULED = (
+        "deployment.proposals",
+        _("Changed what the panel proposes by itself"),
+    )
     BENCHMARK_REMOVED = "benchmark.removed", _("Removed a benchmark")
     ALARM_ACKNOWLEDGED = "alarm.acknowledged", _("Acknowledged an alarm")
     CHANNEL_ADDED = "channel.added", _("Added a channel for notices")

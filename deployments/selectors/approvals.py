@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -189,6 +190,21 @@ def requests_for(user: User) -> ScopedQuerySet[ApprovalRequest]:
         "submitted_by",
         "preflight",
     )
+
+
+def with_void_vote(user: User, rows: QuerySet[ApprovalRequest]) -> QuerySet[Any]:
+    """The same rows with ``voted_on``: the revision on which the person voted before its request was superseded.
+
+    ``None`` where there is no such vote, so nothing has to be told.
+    """
+    earlier = Approval.objects.filter(
+        user=user,
+        request__state=RequestState.SUPERSEDED,
+        request__created_at__lt=OuterRef("created_at"),
+        request__plan__revision__deployment=OuterRef("plan__revision__deployment"),
+    ).order_by("-created_at")
+    number = earlier.values("request__plan__revision__number")[:1]
+    return rows.annotate(voted_on=Subquery(number))
 
 
 def effective_state(row: ApprovalRequest) -> str:

@@ -76,6 +76,7 @@ class DeploymentPage:
     replicas: tuple[Replica, ...]
     endpoint: Endpoint | None
     may_operate: bool
+    administrates: bool
     may_stop_at_once: bool
     revision: Revision | None
     repeats: Repeats
@@ -174,6 +175,7 @@ def deployment_page(user: User, row: Deployment) -> DeploymentPage:
         replicas=replicas,
         endpoint=_endpoint(plan, replicas),
         may_operate=may_operate,
+        administrates=TeamRole.ADMIN in roles,
         may_stop_at_once=bool(roles & MAY_STOP) and may_run((live, newest), replicas),
         revision=shown.plan.revision if shown else row.revisions.first(),
         repeats=repeats_of(shown, recent, drifted=drifted)

@@ -296,6 +296,7 @@ FIELDS: Mapping[str, FieldHelp] = {
     "memory_percent": FieldHelp(Place("parameters", "memory"), _VLLM),
     "features": FieldHelp(Place("parameters", "extra-flags"), _PANEL),
     "api_key": FieldHelp(Place("parameters", "endpoint-key"), _VLLM),
+    "canary": FieldHelp(Place("choosing", "counts"), _PANEL),
     "environment": FieldHelp(Place("parameters", "extra-flags"), _PANEL),
     "extra_flags": FieldHelp(Place("parameters", "extra-flags"), _PANEL),
     "devices": _DEVICES,

@@ -196,12 +196,16 @@ def has_tail(release: Release) -> bool:
     return release.state in {*CHANGING_STATES, *WENT_WRONG}
 
 
-def release_tail(release: Release) -> ReleaseTail:
+def release_tail(
+    release: Release, replicas: Sequence[Replica] | None = None
+) -> ReleaseTail:
     """The last lines of the replica in focus while a release goes on, or after it went wrong.
 
-    What went wrong is read once; a host that does not answer then is not asked for ever.
+    What went wrong is read once; a host that does not answer then is not asked for ever. ``replicas``
+    are those of the release, where the page has read them with their hosts.
     """
-    focus = in_focus(release.replicas.select_related("host", "release"))
+    rows = release.replicas.select_related("host") if replicas is None else replicas
+    focus = in_focus(rows)
     panes = log_panes(LogQuery(replicas=(focus,))) if focus else ()
     pane = panes[0] if panes else None
     waits = focus is not None and pane is not None and pane.waits

@@ -2,12 +2,13 @@
 
 import json
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 
 from django.db.models import Sum
 
 from deployments.models import HOUR_S, Deployment, Release, ServingHour
 from deployments.planning.engines.arguments import flag_values
-from deployments.planning.plan import Plan, Role
+from deployments.planning.plan import Plan, PlannedReplica, Role
 from deployments.selectors.acceptance_parts import parts_of
 from deployments.selectors.acceptance_range import Range
 from deployments.selectors.measured_verdict import measured_verdict
@@ -37,7 +38,9 @@ def changes_of(
     end_s = -(-now_s // HOUR_S) * HOUR_S
     week = Range(key="week", start_s=end_s - HOURS * HOUR_S, step_s=HOUR_S, steps=HOURS)
     hours = _hours(deployment, live, week)
-    found = by_measurement(next_changes(planned, hours), measured_verdict(live))
+    found = by_measurement(
+        next_changes(planned, hours), measured_verdict(live), planned, hours
+    )
     if any(one.kind in {Kind.OFF, Kind.METHOD} for one in found):
         return found
     counts = total(hour.counts for hour in hours)
@@ -96,6 +99,7 @@ def _planned(plan: Plan) -> Planned:
         break_even_high=gain.break_even_high if gain else None,
         tokens_per_step=gain.tokens_per_step / THOUSAND if gain else None,
         max_model_len=int(length) if length.isdecimal() else None,
+        max_num_seqs=_sequences(plan, writing, flags),
         drafter_max_model_len=_drafter_length(flags.get("--speculative-config")),
         alternatives=tuple(
             Alternative(
@@ -108,6 +112,16 @@ def _planned(plan: Plan) -> Planned:
             if one.open and one.num_speculative_tokens and one.method != decision.method
         ),
     )
+
+
+def _sequences(
+    plan: Plan, writing: Sequence[PlannedReplica], flags: Mapping[str, str | None]
+) -> int | None:
+    """``max_num_seqs`` where it bounds what one address serves at once: one container, one rank, no router."""
+    alone = len(plan.replicas) == len(writing) == 1
+    ranks = flags.get("--data-parallel-size") or "1"
+    given = flags.get("--max-num-seqs") or ""
+    return int(given) if alone and ranks == "1" and given.isdecimal() else None
 
 
 def _drafter_length(config: str | None) -> int | None:

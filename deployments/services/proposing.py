@@ -42,14 +42,20 @@ def changed_spec(spec: RevisionSpec, proposal: Proposal) -> RevisionSpec:
     if proposal.max_model_len is not None:
         limits = replace(spec.limits, max_model_len=proposal.max_model_len)
         spec = replace(spec, limits=limits)
+    if proposal.max_num_seqs is not None:
+        limits = replace(spec.limits, max_num_seqs=proposal.max_num_seqs)
+        spec = replace(spec, limits=limits)
     return spec
 
 
-def propose(user: User, deployment: Deployment, key: str) -> ApprovalRequest:
+def propose(
+    user: User, deployment: Deployment, key: str, *, by_itself: bool = False
+) -> ApprovalRequest:
     """Put a proposed change of what runs to the vote, as a canary where several replicas write replies.
 
     It asks for approval as any plan does; nothing starts by itself. ``key`` is that of a proposal
-    that was shown.
+    that was shown. ``by_itself`` marks one that nobody asked for at this moment: the panel made it with
+    the person's leave.
 
     Raises:
         NotAllowedError: the person is no operator of the team.
@@ -73,6 +79,9 @@ def propose(user: User, deployment: Deployment, key: str) -> ApprovalRequest:
     ground = ground_on_cluster(inputs, deployment.name)
     wanted, planned = _planned(ground, spec, plan, proposal)
     reasons = " ".join(map(spoken, (proposal.said, *proposal.because)))
+    if by_itself:
+        said = _("Proposed by the panel on its schedule.")
+        reasons = f"{said} {reasons}"
     return submit_plan(
         user, inputs, wanted, shown_digest=planned.digest, comment=reasons
     )

@@ -13,6 +13,7 @@ from deployments.tasks.observing import (
 )
 from deployments.tasks.preflight import run_preflight, run_preflights
 from deployments.tasks.probing import probe_host, probe_hosts
+from deployments.tasks.proposing import propose_due
 from deployments.tasks.reading import poll_logs, read_host_logs
 from deployments.tasks.rollout import run_command, sweep_commands
 from deployments.tasks.rollups import forget_old, roll_up
@@ -33,6 +34,7 @@ __all__ = [
     "poll_logs",
     "probe_host",
     "probe_hosts",
+    "propose_due",
     "read_host_logs",
     "roll_up",
     "run_command",

@@ -12,7 +12,7 @@ from enum import StrEnum
 from deployments.planning.text import Text, text
 from deployments.telemetry.acceptance_history import Counts, total
 from deployments.telemetry.advice import ENOUGH_DRAFTS, Verdict, advise
-from deployments.telemetry.benchmarks.verdict import Comparison
+from deployments.telemetry.benchmarks.verdict import Comparison, pays_up_to
 from deployments.telemetry.benchmarks.verdict import Verdict as Measured
 
 PAYS_FROM = 1.02
@@ -32,6 +32,7 @@ class Kind(StrEnum):
     OFF = "off"
     METHOD = "method"
     CONTEXT = "context"
+    LOAD = "load"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +50,8 @@ class Planned:
     """What runs; ``None`` is unknown.
 
     ``break_even`` is the highest number of requests at once at which speculation pays for one
-    instance, ``break_even_high`` the end of its range. ``alternatives`` come best first.
+    instance, ``break_even_high`` the end of its range. ``max_num_seqs`` is known where one engine
+    core serves what clients send, so that it bounds the requests at once. ``alternatives`` come best first.
     """
 
     method: str
@@ -58,6 +60,7 @@ class Planned:
     break_even_high: int | None = None
     tokens_per_step: float | None = None
     max_model_len: int | None = None
+    max_num_seqs: int | None = None
     drafter_max_model_len: int | None = None
     alternatives: tuple[Alternative, ...] = ()
 
@@ -89,6 +92,7 @@ class Proposal:
     num_speculative_tokens: int | None = None
     drafter: str | None = None
     max_model_len: int | None = None
+    max_num_seqs: int | None = None
 
     @property
     def key(self) -> str:
@@ -98,23 +102,57 @@ class Proposal:
             self.method,
             self.num_speculative_tokens,
             self.max_model_len,
+            self.max_num_seqs,
         )
         return ":".join("" if part is None else str(part) for part in parts)
 
 
 def by_measurement(
-    found: Sequence[Proposal], measured: Comparison | None
+    found: Sequence[Proposal],
+    measured: Comparison | None,
+    planned: Planned,
+    hours: Sequence[Hour],
 ) -> tuple[Proposal, ...]:
     """The proposals once a benchmark with and without speculation has spoken: it outranks estimates."""
     if measured is None or measured.verdict is Measured.INCONCLUSIVE:
         return tuple(found)
     others = [one for one in found if one.kind is not Kind.OFF]
     if measured.verdict is Measured.KEEP:
+        if measured.keep_up_to is None:
+            return tuple(others)
         # Beyond the load up to which it is shown to pay, the estimate still counts.
-        return tuple(others if measured.keep_up_to is None else found)
+        return (*_limited(planned, hours, measured.keep_up_to), *found)
     said = text("Turn speculation off: a benchmark with and without it says so.")
     off = Proposal(kind=Kind.OFF, said=said, because=measured.why, method="off")
     return (off, *others)
+
+
+def _limited(
+    planned: Planned, hours: Sequence[Hour], keep_up_to: int
+) -> tuple[Proposal, ...]:
+    """Bound the requests at once where a benchmark showed that speculation pays up to there."""
+    allowed = planned.max_num_seqs
+    busy = [hour for hour in hours if hour.requests and hour.generated]
+    beyond = [hour for hour in busy if hour.concurrency > keep_up_to]
+    if allowed is None or allowed <= keep_up_to or not beyond:
+        return ()
+    said = text(
+        "Serve at most {count} requests at once: max_num_seqs {count} instead of {now}.",
+        count=str(keep_up_to),
+        now=str(allowed),
+    )
+    because = (
+        pays_up_to(keep_up_to),
+        text(
+            "In {beyond} of {busy} hours with traffic there were more. What comes on top waits in the queue "
+            "then; without speculation it would be served at once.",
+            beyond=str(len(beyond)),
+            busy=str(len(busy)),
+        ),
+    )
+    return (
+        Proposal(kind=Kind.LOAD, said=said, because=because, max_num_seqs=keep_up_to),
+    )
 
 
 def count_change(

@@ -21,6 +21,7 @@ from deployments.planning.launch.files import launch_files
 from deployments.selectors.approvals import (
     request_page,
     requests_for,
+    with_void_vote,
 )
 from deployments.selectors.plans import stored_plan
 from deployments.selectors.preflight import preflight_view
@@ -171,7 +172,10 @@ def stored_plan_files(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 
 
 def _find(request: HttpRequest, pk: uuid.UUID) -> ApprovalRequest:
-    return get_object_or_404(requests_for(person(request)), pk=pk)
+    user = person(request)
+    rows = with_void_vote(user, requests_for(user))
+    row: ApprovalRequest = get_object_or_404(rows, pk=pk)
+    return row
 
 
 def _refused(

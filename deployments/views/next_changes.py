@@ -6,20 +6,28 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from deployments.forms.releases import new_key
-from deployments.models import Deployment
+from deployments.models import (
+    EVERY_DAYS,
+    Deployment,
+)
 from deployments.planning.canary import SEVERAL, instances
 from deployments.planning.errors import PlanningError
 from deployments.selectors.advice_words import spoken
 from deployments.selectors.canary_comparison import canary_page
-from deployments.selectors.deployments import DeploymentPage, deployment_page
+from deployments.selectors.deployments import (
+    DeploymentPage,
+    deployment_page,
+    deployments_for,
+)
 from deployments.selectors.next_changes import changes_of
 from deployments.selectors.texts import say_error
 from deployments.services.errors import UseCaseError
+from deployments.services.proposal_schedules import schedule_proposals
 from deployments.services.proposing import promote, propose
 from deployments.telemetry.next_changes import Proposal
 from deployments.views.answers import refusal_status
@@ -29,10 +37,34 @@ from deployments.views.people import PanelRequest, person, refuse_without_role
 PROMOTE = "promote"
 
 
+@require_POST
+def schedule(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
+    """Let the panel propose changes by itself, at another pace, or no longer."""
+    row = find(request, pk)
+    refuse_without_role(request, row.team)
+    days = request.POST.get("every_days", "")
+    every = int(days) if days.isascii() and days.isdigit() else None
+    try:
+        schedule_proposals(person(request), row, every)
+    except UseCaseError as error:
+        messages.error(request, say_error(error))
+    else:
+        messages.success(
+            request,
+            _("The panel proposes changes by itself.")
+            if every
+            else _("The panel proposes nothing by itself."),
+        )
+    return redirect("deployment-advice", pk=row.pk)
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
 def next_changes(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
     """Every proposal with its reasons; an htmx request gets them alone. Or put one to the vote."""
-    row = find(request, pk)
+    found = deployments_for(person(request)).select_related(
+        "proposal_schedule__allowed_by", "proposal_schedule__proposed"
+    )
+    row = get_object_or_404(found, pk=pk)
     return _ask(request, row) if request.method == "POST" else _page(request, row)
 
 
@@ -72,6 +104,8 @@ def _page(
         "may": page.may_operate,
         "live": page.live,
         "key": new_key(),
+        "schedule": getattr(row, "proposal_schedule", None),
+        "paces": EVERY_DAYS,
         "error": error,
     }
     if request.htmx:

@@ -159,7 +159,7 @@ def _page(
         "progress": page.progress,
         "plan_again": _plan_again(page),
         "preflight": preflight_view(row.request, may_ask=page.may_check),
-        "tail": release_tail(row)
+        "tail": release_tail(row, [one.row for one in page.progress.replicas])
         if page.progress.queue is None and has_tail(row)
         else None,
         "key": new_key(),

@@ -28,6 +28,23 @@ TOGETHER = {"test_the_loop": "test_journeys"}
 """Both walk on one panel and its engine."""
 
 
+LONGEST_FIRST = ("test_journeys", "test_the_loop", "test_every_page", "test_keyboard")
+"""What takes longest begins first, or one worker would walk alone at the end."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the files that take longest first; the order within a file stays."""
+
+    def place(item: pytest.Item) -> int:
+        file = item.path.stem
+        return (
+            LONGEST_FIRST.index(file) if file in LONGEST_FIRST else len(LONGEST_FIRST)
+        )
+
+    items.sort(key=place)
+
+
 class ByPanel(LoadFileScheduling):  # type: ignore[misc]
     """A file is a worker's; files that need the same panel go to the same worker."""
 

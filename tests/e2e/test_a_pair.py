@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.engine_log import containers
 from tests.e2e.panel import RunningPanel, wait_for
@@ -12,6 +12,25 @@ from tests.e2e.person import add_person, plan_practice, tab_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.docker, pytest.mark.slow]
 WITHIN_MS = 150_000
+
+
+def cancel_and_fail(page: Page, deployment: str) -> None:
+    """A benchmark that somebody cancels, and one whose client finds no prompts."""
+    page.goto(f"{deployment}benchmarks/")
+    page.get_by_label("Requests at once").fill("1")
+    page.get_by_label("Prompts per run").fill("5000")
+    page.get_by_role("button", name="Begin to measure").click()
+    jobs = page.locator("#benchmark-jobs")
+    expect(jobs.get_by_text("Running", exact=True)).to_be_visible(timeout=WITHIN_MS)
+    jobs.get_by_role("button", name="Cancel").click()
+    expect(jobs.get_by_text("Cancelled", exact=True)).to_be_visible(timeout=WITHIN_MS)
+
+    page.get_by_label("Prompts", exact=True).select_option("sharegpt")
+    page.get_by_label("Path of ShareGPT").fill("/models/nowhere.json")
+    page.get_by_label("Requests at once").fill("1")
+    page.get_by_role("button", name="Begin to measure").click()
+    expect(jobs.get_by_text("Failed", exact=True)).to_be_visible(timeout=WITHIN_MS)
+    expect(jobs.get_by_text("left no result")).to_be_visible()
 
 
 def test_a_pair_in_turn_is_judged_and_leaves_what_was_there(
@@ -40,6 +59,7 @@ def test_a_pair_in_turn_is_judged_and_leaves_what_was_there(
     alice.wait_for_url("**/deployments/**")
     deployment = alice.url.partition("?")[0]
     before = containers(docker_host, "pair")
+    cancel_and_fail(alice, deployment)
 
     alice.goto(f"{deployment}benchmarks/")
     alice.get_by_label("What to measure").select_option("in-turn")

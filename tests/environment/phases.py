@@ -98,7 +98,7 @@ PHASES = (
         # Walks on a real engine mostly wait, so the pages are looked at beside them.
         command=pytest(
             "browser",
-            *("-n2", "--dist=loadfile", "-m", "not slow"),
+            *("-n2", "--dist=loadfile", "--no-loadscope-reorder", "-m", "not slow"),
             *(f"--ignore={FIRST_PAINT}", "tests/e2e"),
         ),
     ),

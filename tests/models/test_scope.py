@@ -18,6 +18,7 @@ from tests import (
     notice_rows,
     preflight_rows,
     probe_rows,
+    proposal_rows,
     team_rows,
 )
 from tests import factories as f
@@ -41,6 +42,7 @@ ROWS = (
     metric_rows,
     notice_rows,
     preflight_rows,
+    proposal_rows,
     probe_rows,
     team_rows,
 )

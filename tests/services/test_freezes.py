@@ -131,7 +131,7 @@ def test_what_has_begun_is_finished_whatever_freeze_begins(
 ) -> None:
     release = start_release(team1.alice, team1.approved(), key())
     closed(team1)
-    rollout = SimpleNamespace(release=release)
+    rollout = SimpleNamespace(release=release, broke_glass=False)
     # Creating and starting ask for the approval only; beginning asks for the moment as well.
     prove_approval(cast("Rollout", rollout))
     with pytest.raises(StepFailedError, match="Nothing new may start"):

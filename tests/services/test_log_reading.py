@@ -23,6 +23,7 @@ from deployments.docker_api.logs import (
     LogRange,
     StreamCursor,
     read_since,
+    read_tail,
 )
 from deployments.docker_api.policy import ContainerPolicy
 from deployments.models import (
@@ -163,8 +164,11 @@ def test_how_fast_a_log_grows_is_measured_and_what_is_kept_of_it(
     until_read(world, replica, 1)
     cursors = LogCursor.objects.filter(replica=replica, stream="stdout")
     assert cursors.get().bytes_per_s is None
-    cursors.update(measured_from=timezone.now() - timedelta(seconds=100))
     signal_container(engine, replica.container_id, "SIGUSR1")
+    while len(read_tail(engine, replica.container_id, lines=9)) < 2:
+        time.sleep(0.1)
+    # The first look from here on finds the line.
+    cursors.update(measured_from=timezone.now() - timedelta(seconds=100))
     until_read(world, replica, 2)
     row = cursors.get()
     assert row.kept_bytes == 12 * 1024 * 1024

@@ -143,7 +143,8 @@ CONTEXT = Proposal(kind=Kind.CONTEXT, said=text("Shorter."), because=())
         (None, None, [Kind.OFF, Kind.CONTEXT]),
         (Verdict.INCONCLUSIVE, None, [Kind.OFF, Kind.CONTEXT]),
         (Verdict.KEEP, None, [Kind.CONTEXT]),
-        (Verdict.KEEP, 8, [Kind.OFF, Kind.CONTEXT]),
+        (Verdict.KEEP, 8, [Kind.LOAD, Kind.OFF, Kind.CONTEXT]),
+        (Verdict.KEEP, 32, [Kind.OFF, Kind.CONTEXT]),
         (Verdict.TURN_OFF, None, [Kind.OFF, Kind.CONTEXT]),
     ],
 )
@@ -164,9 +165,18 @@ def test_a_benchmark_outranks_an_estimate(
         if verdict
         else None
     )
-    found = by_measurement((OFF, CONTEXT), measured)
+    planned = replace(PLANNED, max_num_seqs=64)
+    hours = [hour(4.0), hour(20.0)]
+    found = by_measurement((OFF, CONTEXT), measured, planned, hours)
     assert [one.kind for one in found] == kinds
     assert (found[0].because == why) is (verdict is Verdict.TURN_OFF)
+    if found[0].kind is Kind.LOAD:
+        assert found[0].max_num_seqs == keep_up_to
+        assert "In 1 of 2 hours" in str(found[0].because[1])
+    bounded = replace(planned, max_num_seqs=8)
+    assert Kind.LOAD not in {
+        one.kind for one in by_measurement((OFF,), measured, bounded, hours)
+    }
 
 
 def test_another_count_of_the_same_method_is_proposed_with_the_arithmetic() -> None:
@@ -177,6 +187,6 @@ def test_another_count_of_the_same_method_is_proposed_with_the_arithmetic() -> N
         4,
         "head",
     )
-    assert found.key == "count:eagle3:4:"
+    assert found.key == "count:eagle3:4::"
     assert len(found.because) > 1
     assert count_change(PLANNED, counts(0.8, 0.65, 0.5, drafts=50), None) == ()

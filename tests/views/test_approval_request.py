@@ -414,6 +414,24 @@ def test_page_takes_few_queries(
     assert queries_for(as_bob, address(row)) <= 12
 
 
+def test_a_vote_that_a_newer_plan_made_void_leads_to_what_changed_since(
+    as_bob: Client, as_alice: Client, deployment: Deployment, bob: User
+) -> None:
+    older = request_for(stored(deployment, plan_value(number=1)), RequestState.OPEN)
+    vote(older, bob)
+    assert "since your vote" not in words(parsed(as_bob.get(address(older))), "main")
+    ApprovalRequest.objects.filter(pk=older.pk).update(
+        state=RequestState.SUPERSEDED, decided_at=timezone.now()
+    )
+    newer = request_for(stored(deployment, plan_value(number=2, count=4)))
+    page = parsed(as_bob.get(address(newer)))
+    (link,) = [one for one in page.select("a") if "since your vote" in one.text]
+    assert "You voted on r1" in words(page, "main")
+    shown = as_bob.get(str(link["href"]))
+    assert "r2 against r1" in words(parsed(shown), "main")
+    assert "since your vote" not in words(parsed(as_alice.get(address(newer))), "main")
+
+
 def make_approved(row: ApprovalRequest, by: User) -> None:
     """Let somebody approve."""
     vote(row, by, Decision.APPROVE)

@@ -123,8 +123,8 @@ def test_a_client_that_fails_says_why_and_a_killed_one_too(world: World) -> None
     course = {"dataset": Dataset.SHAREGPT, "sharegpt_path": "/data/share.json"}
     failed = carried(asked(world, **course))
     assert failed.state == BenchmarkState.FAILED
-    assert "run 1 ended with exit code 2" in str(failed.cause)
-    assert any("sharegpt" in line for line in failed.lines)
+    assert "run 1 ended with exit code 1" in str(failed.cause)
+    assert any("/data/share.json" in line for line in failed.lines)
     job = carried(asked(world), until_running=True)
     with world.engine() as engine:
         signal_container(engine, clients(world)[0], "SIGKILL")

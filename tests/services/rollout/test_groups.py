@@ -42,12 +42,18 @@ def test_router_starts_when_prefill_and_decode_answer_and_is_proved_by_a_complet
     assert steps[-1] == ("SMOKE", "router")
 
 
-def test_ranks_start_in_order(world: World) -> None:
-    ranks = [world.replica(rank=rank) for rank in (1, 0)]
-    release = world.deploy(world.plan(*ranks))
+def test_ranks_start_in_order_and_a_canary_is_verified_with_its_own_count(
+    world: World,
+) -> None:
+    canary = replace(world.replica(rank=1, count=5), canary=True)
+    release = world.deploy(world.plan(canary, world.replica(rank=0)))
     started = release.events.filter(step="START", kind=EventKind.DONE)
     assert [event.replica.rank for event in started if event.replica] == [0, 1]
     assert release.state == ReleaseState.LIVE
+    verified = release.replicas.order_by("rank").values_list(
+        "canary", "verified_method", "verified_num_speculative_tokens"
+    )
+    assert list(verified) == [(False, "ngram", 3), (True, "ngram", 5)]
 
 
 def test_one_that_fails_ends_all(world: World) -> None:
