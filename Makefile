@@ -31,7 +31,7 @@ test: dev ## run every test, with a private Docker Engine, Redis and PostgreSQL 
 	@$(VENV)/python -m tests.environment $(ARGS)
 
 slow: dev ## run the tests that take minutes each
-	@$(VENV)/python -m tests.environment -m slow tests
+	@$(VENV)/python -m tests.environment --slow --keep-going
 
 faults: dev ## break engines, workers and answers at random (ROUNDS=20 SEED=1 ENGINES=3)
 	@$(VENV)/python -m tests.faults.rounds \

@@ -1,4 +1,4 @@
-"""``make test``: starts private parts, runs the phases, stops what it started."""
+"""``make test`` and ``make slow``: starts private parts, runs the phases, stops all."""
 
 import argparse
 import os
@@ -17,7 +17,14 @@ from lxml import etree
 from panel.lab.processes import LabError, die_with
 from tests.environment.packages import require
 from tests.environment.parts import private_parts
-from tests.environment.phases import PHASES, REPORTS, TOP, Phase, selection
+from tests.environment.phases import (
+    PHASES,
+    REPORTS,
+    SLOW_PHASES,
+    TOP,
+    Phase,
+    selection,
+)
 
 INTERRUPTED = 130
 NO_TESTS = 5
@@ -29,9 +36,10 @@ class Interrupted(BaseException):
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run all phases, or the pytest arguments given; return the exit status."""
+    """Run all phases (or all slow ones), or the pytest arguments given; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tests.environment")
     parser.add_argument("--keep-going", action="store_true")
+    parser.add_argument("--slow", action="store_true")
     options, chosen = parser.parse_known_args(arguments)
     for number in STOPPING:
         signal.signal(number, _interrupt)
@@ -40,8 +48,9 @@ def main(arguments: Sequence[str]) -> int:
     try:
         require()
         with private_parts() as environment:
+            phases = SLOW_PHASES if options.slow else PHASES
             return run_phases(
-                [selection(chosen)] if chosen else PHASES,
+                [selection(chosen)] if chosen else phases,
                 environment,
                 keep_going=options.keep_going,
             )

@@ -1,18 +1,20 @@
-"""The phases of a full test run, in the order in which they find mistakes fastest."""
+"""The phases of a full test run, and of the run that takes minutes for each test."""
 
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-__all__ = ["PHASES", "REPORTS", "Phase", "selection"]
+__all__ = ["PHASES", "REPORTS", "SLOW_PHASES", "Phase", "selection"]
 
 TOP = Path(__file__).resolve().parent.parent.parent
 REPORTS = TOP / "test-results"
 PURE = ("tests/planning", "tests/telemetry")
 ON_POSTGRES = ("tests/models", "tests/selectors", "tests/services", "tests/tasks")
 FIRST_PAINT = "tests/e2e/test_page_budget.py"
+RACES = "tests/services/test_race_rounds.py"
 PLAIN = "not docker and not faults and not browser and not slow"
+PLAIN_SLOW = "slow and not docker and not faults and not browser"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,5 +109,38 @@ PHASES = (
         limit_s=2 * 60,
         # Alone: whatever else runs delays the first paint.
         command=pytest("paint", FIRST_PAINT),
+    ),
+)
+
+# In the order in which they find mistakes fastest, as well.
+SLOW_PHASES = (
+    Phase(
+        name="slow-browser",
+        limit_s=10 * 60,
+        command=pytest(
+            "slow-browser", *("-n2", "--dist=loadfile", "-m", "slow"), "tests/e2e"
+        ),
+    ),
+    Phase(
+        name="slow-plain",
+        limit_s=20 * 60,
+        command=pytest(
+            "slow-plain", *("-n2", "-m", PLAIN_SLOW, "--ignore=tests/e2e"), "tests"
+        ),
+    ),
+    Phase(
+        name="races",
+        limit_s=15 * 60,
+        command=pytest("races", "-n2", RACES),
+        environment={"DATABASE_URL": "DATABASE_URL_POSTGRES", "RACE_ROUNDS": "500"},
+    ),
+    Phase(
+        name="slow-docker",
+        limit_s=25 * 60,
+        command=pytest(
+            "slow-docker",
+            *("-n2", "--dist=loadgroup", "--ignore=tests/e2e"),
+            *("-m", "slow and (docker or faults)", "tests"),
+        ),
     ),
 )

@@ -4,12 +4,9 @@
 """
 
 import os
-import subprocess
-import sys
 import time
 from datetime import timedelta
 from functools import partial
-from pathlib import Path
 
 import pytest
 from django.utils import timezone
@@ -36,8 +33,6 @@ from tests.services.test_plans import Wish, make_wish
 ROUNDS = int(os.environ.get("RACE_ROUNDS", "2"))
 JITTER_MS = 40
 """Approvals end within so long of the start of a round."""
-SLOW_ROUNDS = 500
-SLOW_LIMIT_S = 30 * 60
 
 
 def fresh(request: ApprovalRequest) -> ApprovalRequest:
@@ -123,27 +118,3 @@ def test_a_start_and_the_expiry_have_one_winner(committed_team1: Team1) -> None:
             assert not started.exists()
             assert fresh(request).state == RequestState.EXPIRED
         Booking.objects.update(released_at=timezone.now())
-
-
-@pytest.mark.slow
-def test_five_hundred_rounds_of_each_on_postgresql(repository: Path) -> None:
-    address = os.environ["DATABASE_URL_POSTGRES"]
-    done = subprocess.run(
-        [
-            sys.executable,
-            *("-m", "pytest", "-q", "-p", "no:randomly", "-m", "not slow"),
-            __file__,
-        ],
-        cwd=repository,
-        env={
-            **os.environ,
-            "DATABASE_URL": address,
-            "RACE_ROUNDS": str(SLOW_ROUNDS),
-        },
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=SLOW_LIMIT_S,
-    )
-    assert done.returncode == 0, done.stdout[-4000:]
-    assert "3 passed" in done.stdout
