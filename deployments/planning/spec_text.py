@@ -7,6 +7,7 @@ import yaml
 from deployments.planning.canonical import Json
 from deployments.planning.errors import PlanningError
 from deployments.planning.text import text
+from deployments.planning.yaml_problems import yaml_line, yaml_problem
 
 
 class StrictLoader(yaml.SafeLoader):
@@ -60,12 +61,11 @@ def read_document_text(written: str) -> Json:
     except PlanningError:
         raise
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
         raise PlanningError(
             text(
                 "The spec cannot be read at line {line}: {problem}.",
-                line=mark.line + 1 if mark is not None else 1,
-                problem=str(getattr(error, "problem", None) or text("it is not YAML")),
+                line=yaml_line(error),
+                problem=yaml_problem(error),
             )
         ) from error
     except (RecursionError, ValueError) as error:

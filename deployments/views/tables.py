@@ -19,7 +19,7 @@ from deployments.models import TableKey
 from deployments.planning.errors import PlanningError
 from deployments.selectors.tables.all_tables import TABLES
 from deployments.selectors.tables.file import titles, values
-from deployments.selectors.tables.table import Table, file_rows, table_page
+from deployments.selectors.tables.table import FILE_ROWS, Table, file_rows, table_page
 from deployments.selectors.texts import say_error
 from deployments.services.errors import UseCaseError
 from deployments.services.saved_views import remove_view, save_view
@@ -53,7 +53,11 @@ def file(request: HttpRequest, table: TableKey) -> HttpResponse:
     written.write("\N{ZERO WIDTH NO-BREAK SPACE}")
     writer = csv.writer(written)
     writer.writerow(titles(columns))
-    file_rows(user, asked, state, lambda row: writer.writerow(values(columns, row)))
+    write = writer.writerow
+    if not file_rows(user, asked, state, lambda row: write(values(columns, row))):
+        write(
+            [_("Only the first %(most)d rows: narrow the list.") % {"most": FILE_ROWS}]
+        )
     response = HttpResponse(written.getvalue(), content_type="text/csv; charset=utf-8")
     response.headers["Content-Disposition"] = f'attachment; filename="{table}.csv"'
     return response

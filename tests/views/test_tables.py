@@ -27,6 +27,7 @@ from deployments.models import (
 )
 from deployments.selectors.tables import table as table_room
 from deployments.services.catalog import load_shipped_catalog
+from deployments.views import tables as tables_view
 from tests import factories as f
 from tests.views.page_parts import attribute, words
 from tests.views.pages import HTMX, parsed, queries_for
@@ -232,6 +233,24 @@ def test_the_file_has_the_rows_and_columns_of_the_table(
     assert rows[0] == ["Deployment", "State", "Method", "num_speculative_tokens"]
     assert [row[0] for row in rows[1:]] == [f"chat-{n:03}" for n in range(59, -1, -1)]
     assert rows[1][1:] == ["Live", "eagle3", "3"]
+
+
+@pytest.mark.parametrize(("rows", "complete"), [(50, True), (60, False)])
+def test_a_file_that_ends_early_says_so(
+    as_alice: Client,
+    fill: Fill,
+    monkeypatch: pytest.MonkeyPatch,
+    rows: int,
+    *,
+    complete: bool,
+) -> None:
+    fill(rows)
+    for module in (table_room, tables_view):
+        monkeypatch.setattr(module, "FILE_ROWS", 50)
+    monkeypatch.setattr(table_room, "CHUNK_ROWS", 25)
+    text = as_alice.get("/deployments/table.csv").content.decode("utf-8-sig")
+    assert text.count("chat-") == 50
+    assert text.endswith("Only the first 50 rows: narrow the list.\r\n") != complete
 
 
 @pytest.mark.parametrize("path", PATHS)

@@ -13,6 +13,7 @@ from deployments.planning.importing.limits import (
 )
 from deployments.planning.importing.words import Word
 from deployments.planning.text import Text, text
+from deployments.planning.yaml_problems import yaml_line, yaml_problem
 
 Node = yaml.nodes.Node
 _Loader: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -47,14 +48,12 @@ def read_documents(source: str) -> list[Node]:
     try:
         return list(yaml.compose_all(source, Loader=_Loader))
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = mark.line + 1 if mark else 1
-        problem = getattr(error, "problem", None) or text("it is not YAML")
+        line = yaml_line(error)
         raise YamlBrokenError(
             text(
                 "The YAML cannot be read at line {line}: {problem}.",
                 line=line,
-                problem=problem,
+                problem=yaml_problem(error),
             ),
             line,
         ) from error

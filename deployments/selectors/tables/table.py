@@ -339,8 +339,11 @@ def _found(
 
 def file_rows(
     user: User, table: Table, state: TableState, write: Callable[[TableRow], Any]
-) -> None:
-    """Hand over the rows of a file: the same as on the pages, in their order."""
+) -> bool:
+    """Hand over the rows of a file: the same as on the pages, in their order.
+
+    Returns whether these are all: a file holds at most ``FILE_ROWS``.
+    """
     wanted = tuple(column.key for column in table.shown(state))
     rows = table.sorted(user, state)
     for begin in range(0, FILE_ROWS, CHUNK_ROWS):
@@ -349,4 +352,5 @@ def file_rows(
         for row in chunk:
             write(row)
         if len(chunk) < CHUNK_ROWS:
-            return
+            return True
+    return not rows[FILE_ROWS : FILE_ROWS + 1].exists()
