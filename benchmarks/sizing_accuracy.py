@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import yaml
-
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from deployments.planning.catalog import (
@@ -21,6 +19,7 @@ from deployments.planning.plan import Role
 from deployments.planning.planner import make_plan
 from deployments.planning.platforms.devices import device_memory
 from deployments.planning.revision import RevisionSpec, RoleSpec
+from deployments.planning.shipped_yaml import read_shipped_yaml
 from deployments.planning.sizing.geometry import geometry_of
 from deployments.planning.sizing.weights import checkpoint_bytes
 from deployments.planning.snapshot import ClusterSettings, HostSnapshot
@@ -80,7 +79,7 @@ def models() -> tuple[TargetModel, ...]:
     """Every shipped catalog entry."""
     found: list[TargetModel] = []
     for path in sorted(CATALOG.glob("*.yaml")):
-        documents = yaml.safe_load(path.read_text(encoding="utf-8"))
+        documents = read_shipped_yaml(path.read_text(encoding="utf-8"))
         found.extend(parse_target_model(document) for document in documents)
     return tuple(found)
 

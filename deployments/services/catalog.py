@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import yaml
 from django.db import transaction
 
 from deployments.models import Checkpoint, Drafter, TargetModel, Team
 from deployments.planning.canonical import Json
 from deployments.planning.catalog import TargetModel as CatalogEntry
 from deployments.planning.catalog import parse_target_model
+from deployments.planning.shipped_yaml import read_shipped_yaml
 
 SHIPPED_CATALOG = Path(__file__).resolve().parent.parent / "catalog"
 
@@ -17,7 +17,7 @@ SHIPPED_CATALOG = Path(__file__).resolve().parent.parent / "catalog"
 def shipped_documents() -> Iterator[dict[str, Json]]:
     """Every target model document of the files that ship with the panel, in file order."""
     for path in sorted(SHIPPED_CATALOG.glob("*.yaml")):
-        yield from yaml.safe_load(path.read_text(encoding="utf-8")) or []
+        yield from read_shipped_yaml(path.read_text(encoding="utf-8")) or []
 
 
 def load_shipped_catalog() -> int:

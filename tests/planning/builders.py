@@ -4,8 +4,6 @@ import functools
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from deployments.planning.canonical import Json
 from deployments.planning.catalog import (
     TargetModel,
@@ -15,6 +13,7 @@ from deployments.planning.catalog import (
 from deployments.planning.plan import Plan, Role
 from deployments.planning.planner import make_plan
 from deployments.planning.revision import RevisionSpec, RoleSpec, Topology
+from deployments.planning.shipped_yaml import read_shipped_yaml
 from deployments.planning.snapshot import ClusterSettings, HostSnapshot
 
 CATALOG = Path(__file__).resolve().parents[2] / "deployments" / "catalog"
@@ -28,7 +27,7 @@ def documents() -> tuple[Json, ...]:
     """Every shipped catalog document."""
     found: list[Json] = []
     for path in sorted(CATALOG.glob("*.yaml")):
-        found.extend(yaml.safe_load(path.read_text(encoding="utf-8")))
+        found.extend(read_shipped_yaml(path.read_text(encoding="utf-8")))
     return tuple(found)
 
 

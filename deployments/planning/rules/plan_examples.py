@@ -17,6 +17,7 @@ from deployments.planning.deployment_spec import parse_deployment_spec
 from deployments.planning.plan import Finding
 from deployments.planning.planner import make_plan
 from deployments.planning.rules.launch.known import KnownModels
+from deployments.planning.shipped_yaml import read_shipped_yaml
 from deployments.planning.snapshot import HostSnapshot, ImageSnapshot, ModelSnapshot
 from deployments.planning.text import text
 
@@ -118,7 +119,7 @@ class PlanExample:
 @functools.cache
 def plan_examples() -> Mapping[str, PlanExample]:
     """Every example by its code; a near miss names only what differs from the case."""
-    written = yaml.safe_load(
+    written = read_shipped_yaml(
         (resources.files(PACKAGE) / FILE).read_text(encoding="utf-8")
     )
     bases = written["bases"]

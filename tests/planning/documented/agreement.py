@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from deployments.planning.canonical import Json
 from deployments.planning.engines.arguments import flag_values
 from deployments.planning.features import features_for
@@ -29,6 +27,7 @@ from deployments.planning.revision import (
     SpeculationChoice,
     Topology,
 )
+from deployments.planning.shipped_yaml import read_shipped_yaml
 from deployments.planning.snapshot import ClusterSettings, HostSnapshot
 from tests.planning.builders import all_shipped, shipped
 from tests.planning.documented.launches import DocumentedLaunch, documented_launches
@@ -111,7 +110,7 @@ def situations() -> tuple[Situation, ...]:
             platform=row["platform"],
             role=Role(row["role"]),
         )
-        for row in yaml.safe_load(path.read_text(encoding="utf-8"))
+        for row in read_shipped_yaml(path.read_text(encoding="utf-8"))
         for line in row["lines"]
     )
 

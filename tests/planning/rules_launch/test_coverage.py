@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from deployments.planning.failures.known import KNOWN_FAILURES
 from deployments.planning.rules.cards import PLAN_CARDS
 from deployments.planning.rules.launch.lint import CARDS
+from deployments.planning.shipped_yaml import read_shipped_yaml
 
 FILE = Path(__file__).parent / "coverage.yaml"
 ERRORS = {"vllm_errors": 75, "ascend_errors": 58}
@@ -18,7 +18,7 @@ PITFALLS = 7
 
 @cache
 def _tables() -> dict[str, dict[Any, dict[str, Any]]]:
-    tables: dict[str, dict[Any, dict[str, Any]]] = yaml.safe_load(
+    tables: dict[str, dict[Any, dict[str, Any]]] = read_shipped_yaml(
         FILE.read_text(encoding="utf-8")
     )
     return tables

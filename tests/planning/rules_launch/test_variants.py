@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from deployments.planning.rules.launch.lint import LintReport
+from deployments.planning.shipped_yaml import read_shipped_yaml
 from tests.planning.rules_launch.judging import judged
 
 FOLDER = Path(__file__).parent / "variants"
@@ -20,7 +20,7 @@ def _variants() -> tuple[dict[str, Any], ...]:
     return tuple(
         one
         for file in files
-        for one in yaml.safe_load(file.read_text(encoding="utf-8"))
+        for one in read_shipped_yaml(file.read_text(encoding="utf-8"))
     )
 
 

@@ -5,13 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from importlib import resources
 
-import yaml
-
 from deployments.planning.canonical import Json
 from deployments.planning.catalog import TargetModel
 from deployments.planning.rules.launch.known import KnownModels
 from deployments.planning.rules.launch.lint import LintReport, lint
 from deployments.planning.rules.launch.settings import LintSettings
+from deployments.planning.shipped_yaml import read_shipped_yaml
 
 PACKAGE = "deployments.planning.rules.launch"
 FILES = ("text", "config", "flags", "apart", "surroundings", "values", "flag_values")
@@ -69,7 +68,9 @@ def examples() -> tuple[Example, ...]:
             misses=_sample(one["misses"]),
         )
         for name in FILES
-        for one in yaml.safe_load((folder / f"{name}.yaml").read_text(encoding="utf-8"))
+        for one in read_shipped_yaml(
+            (folder / f"{name}.yaml").read_text(encoding="utf-8")
+        )
     )
 
 
