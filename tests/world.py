@@ -31,6 +31,7 @@ from deployments.models import (
     WizardDraft,
 )
 from deployments.selectors.tokens import hash_of
+from deployments.views.manifest import MANIFEST
 from tests.audit_rows import AuditEntryFactory
 from tests.benchmark_pair_rows import BenchmarkPairFactory
 from tests.benchmark_rows import BenchmarkJobFactory, BenchmarkResultFactory
@@ -76,6 +77,15 @@ def patterns(resolver: URLResolver) -> Iterator[tuple[str, URLPattern]]:
 ROUTES = dict(patterns(get_resolver()))
 OWN_ROUTES = sorted(name for name in ROUTES if not name.startswith(FOREIGN_PACKAGES))
 OBJECT_ROUTES = [name for name in OWN_ROUTES if "pk" in str(ROUTES[name].pattern)]
+FRAGMENTS = {"healthz", "release-progress", "plan-preview", "service-discovery"}
+DOWNLOADS = ("files", "download", "data", "lines", "csv", "file", "yaml")
+
+
+def is_page(route: str) -> bool:
+    """Whether an address shows a page of its own."""
+    part = route.rpartition("-")[2]
+    readable = "GET" in MANIFEST[route].methods
+    return readable and route not in FRAGMENTS and part not in DOWNLOADS
 
 
 class World:

@@ -10,9 +10,8 @@ from playwright.sync_api import Browser, Page
 from pytest_django.live_server_helper import LiveServer
 
 from deployments.models import Team, TeamRole
-from deployments.views.manifest import MANIFEST
 from tests.factories import member
-from tests.world import OBJECT_ROUTES, OWN_ROUTES, World, own_address
+from tests.world import OBJECT_ROUTES, OWN_ROUTES, World, is_page, own_address
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -27,17 +26,6 @@ MORE_LOOKS = (
 )
 AXE_OPTIONS = {"preload": False}
 """Fetching sheets anew, it looks for imported ones beside the page instead of beside the sheet."""
-FRAGMENTS = {"healthz", "release-progress", "plan-preview", "service-discovery"}
-DOWNLOADS = ("files", "download", "data", "lines", "csv", "file", "yaml")
-
-
-def is_page(route: str) -> bool:
-    """Whether an address shows a page of its own."""
-    part = route.rpartition("-")[2]
-    readable = "GET" in MANIFEST[route].methods
-    return readable and route not in FRAGMENTS and part not in DOWNLOADS
-
-
 PAGES = [route for route in OWN_ROUTES if is_page(route)]
 
 

@@ -6,8 +6,10 @@ from django.utils import translation
 
 from deployments.models import Cluster, Deployment, User
 from deployments.selectors.guide import RULES
+from deployments.selectors.search_places import PAGES
 from tests import factories as f
 from tests.views.pages import HTMX, parsed, queries_for, text_of
+from tests.world import OWN_ROUTES, ROUTES, is_page
 
 MOST_QUERIES = 12
 
@@ -53,6 +55,14 @@ def test_things_are_found_by_what_people_call_them(
     as_alice: Client, chat: Deployment, asked: str, group: str, first: str
 ) -> None:
     assert found(as_alice, asked)[group][0] == first
+
+
+def test_every_page_that_stands_by_itself_is_among_the_pages() -> None:
+    alone = {
+        one for one in filter(is_page, OWN_ROUTES) if not ROUTES[one].pattern.converters
+    }
+    listed = {route for route, _title, _words in PAGES}
+    assert alone - listed == {"search"}
 
 
 def test_what_begins_with_the_word_stands_first(
