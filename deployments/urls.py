@@ -242,6 +242,7 @@ urlpatterns: list[URLPattern] = [
         next_changes.schedule,
         name="deployment-proposals",
     ),
+    path("deployments/<uuid:pk>/place/", policies.place, name="deployment-place"),
     path(
         "deployments/<uuid:pk>/serving/change/",
         before_after.change,

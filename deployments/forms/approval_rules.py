@@ -7,7 +7,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from deployments.models import TeamRole
+from deployments.models import DeploymentEnvironment, TeamRole
 from deployments.planning.approval_rules import (
     MOST_APPROVALS,
     MOST_HOURS,
@@ -125,6 +125,11 @@ class ApprovalRulesForm(forms.Form):
         ),
     )
     shown_version = forms.IntegerField(widget=forms.HiddenInput)
+    environment = forms.ChoiceField(
+        choices=[("", ""), *DeploymentEnvironment.choices],
+        required=False,
+        widget=forms.HiddenInput,
+    )
 
     @staticmethod
     def initial_of(rules: ApprovalRules, version: int) -> dict[str, Any]:

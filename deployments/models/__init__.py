@@ -30,7 +30,12 @@ from deployments.models.cluster_share import ClusterShare, ShareAccess
 from deployments.models.command import Command, CommandKind, CommandState
 from deployments.models.comment import RequestComment
 from deployments.models.delegation import DelegatedVote, Delegation
-from deployments.models.deployment import Deployment, Plan, Revision
+from deployments.models.deployment import (
+    Deployment,
+    DeploymentEnvironment,
+    Plan,
+    Revision,
+)
 from deployments.models.device_probe import HostProbe, ProbeSettings
 from deployments.models.device_queue import QueuedBooking
 from deployments.models.engine_profile import OwnEngineProfile
@@ -152,6 +157,7 @@ __all__ = [
     "DeliveryState",
     "Density",
     "Deployment",
+    "DeploymentEnvironment",
     "Device",
     "DeviceQuota",
     "Drafter",

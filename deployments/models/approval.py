@@ -7,7 +7,7 @@ from django.db.models.functions import Coalesce
 from django.utils.translation import gettext_lazy as _
 
 from deployments.models.base import Row
-from deployments.models.deployment import Plan
+from deployments.models.deployment import DeploymentEnvironment, Plan
 from deployments.models.scope import ScopedQuerySet
 from deployments.models.sentences import SentenceField
 
@@ -37,8 +37,9 @@ class ApprovalRequest(Row):
     """One plan digest put to the vote under one policy version.
 
     ``requires_other_approver``, ``policy_version``, ``approvals_needed`` and ``approved_hours`` (how
-    long an approval lasts) are those of the cluster at the time of submission; a later, weaker
-    policy does not apply to an open request. ``risk_reasons`` are sentences about the class.
+    long an approval lasts) are those of the cluster at the time of submission, within the
+    ``environment`` that the deployment had; a later, weaker policy or environment does not apply to
+    an open request. ``risk_reasons`` are sentences about the class.
 
     ``wait_minutes`` pass between approval and start. Nothing starts before ``start_from`` or from
     ``start_until`` on, where somebody asked for that; the page shows them in ``start_zone``.
@@ -59,6 +60,13 @@ class ApprovalRequest(Row):
     comment = models.TextField(blank=True, default="")
     requires_other_approver = models.BooleanField()
     policy_version = models.PositiveIntegerField()
+    environment = models.CharField(
+        max_length=12,
+        choices=DeploymentEnvironment.choices,
+        blank=True,
+        default="",
+        db_default="",
+    )
     risk = models.CharField(max_length=8, choices=RiskClass.choices, default="normal")
     risk_reasons = models.JSONField(default=list, blank=True)
     approvals_needed = models.PositiveSmallIntegerField(default=1)
@@ -88,6 +96,10 @@ class ApprovalRequest(Row):
             ),
             models.CheckConstraint(
                 name="request_risk_known", condition=Q(risk__in=RiskClass.values)
+            ),
+            models.CheckConstraint(
+                name="request_environment_known",
+                condition=Q(environment__in=["", *DeploymentEnvironment.values]),
             ),
             models.CheckConstraint(
                 name="request_needs_somebody", condition=Q(approvals_needed__gte=1)

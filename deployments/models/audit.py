@@ -54,6 +54,10 @@ class AuditAction(models.TextChoices):
     RELEASE_FAILED = "release.failed", _("Failed")
     RESTARTS_KNOWN = "release.restarts_known", _("Knows of restarts outside the panel")
     RELEASE_ENDED = "release.ended", _("Came to its end")
+    ENVIRONMENT_CHANGED = (
+        "deployment.environment",
+        _("Changed the environment"),
+    )
     EMERGENCY_STOP = "deployment.emergency_stop", _("Emergency stop")
     FILE_LOG_CHANGED = "deployment.file_log", _("Changed where its engines log to")
     CLUSTER_CHANGED = "cluster.changed", _("Changed the cluster")

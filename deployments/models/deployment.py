@@ -2,6 +2,7 @@
 
 from django.conf import settings
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from deployments.models.base import Row
 from deployments.models.fleet import Cluster
@@ -9,8 +10,19 @@ from deployments.models.scope import ScopedQuerySet
 from deployments.models.team import Team
 
 
+class DeploymentEnvironment(models.TextChoices):
+    """What a deployment is for; the values of ``planning.approval_rules.Environment``."""
+
+    PRODUCTION = "production", _("Production")
+    STAGING = "staging", _("Staging")
+    DEVELOPMENT = "development", _("Development")
+
+
 class Deployment(Row):
-    """A named service that a team keeps running on one cluster: its own, or one shared with it."""
+    """A named service that a team keeps running on one cluster: its own, or one shared with it.
+
+    ``environment`` says which of the cluster's approval rules hold; empty are its own.
+    """
 
     TEAM_PATH = "team"
 
@@ -19,6 +31,13 @@ class Deployment(Row):
         Cluster, on_delete=models.PROTECT, related_name="deployments"
     )
     name = models.SlugField(max_length=40)
+    environment = models.CharField(
+        max_length=12,
+        choices=DeploymentEnvironment.choices,
+        blank=True,
+        default="",
+        db_default="",
+    )
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"
     )
@@ -30,6 +49,10 @@ class Deployment(Row):
         constraints = [
             models.UniqueConstraint(
                 fields=["cluster", "name"], name="deployment_name_once"
+            ),
+            models.CheckConstraint(
+                name="deployment_environment_known",
+                condition=models.Q(environment__in=["", *DeploymentEnvironment.values]),
             ),
         ]
 

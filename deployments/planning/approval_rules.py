@@ -1,6 +1,7 @@
 """How many people must approve a plan: risk classes with their reasons, and the rules of a cluster."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import ClassVar
 
@@ -24,6 +25,14 @@ class Risk(StrEnum):
     LOW = "low"
     NORMAL = "normal"
     HIGH = "high"
+
+
+class Environment(StrEnum):
+    """What a deployment is for, where one cluster serves several ends."""
+
+    PRODUCTION = "production"
+    STAGING = "staging"
+    DEVELOPMENT = "development"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +72,7 @@ class ApprovalRules:
     Between approval and start pass ``wait_minutes``. ``proof_before_vote`` asks who votes to prove
     once more who they are; production always does. ``who`` says whose approvals must be among them;
     ``guests_decide`` lets plans of guests do without one of the cluster's own team.
+    ``environments`` hold instead of these for deployments of that environment.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
@@ -77,6 +87,30 @@ class ApprovalRules:
     proof_before_vote: bool = False
     who: tuple[WhoRule, ...] = ()
     guests_decide: bool = False
+    environments: Mapping[Environment, "ApprovalRules"] = field(default_factory=dict)
+
+    def within(self, environment: Environment | None) -> "ApprovalRules":
+        """What holds for a deployment of this environment; ``None`` is one of which nobody said any.
+
+        An environment without rules of its own follows the others. Production is production.
+        """
+        own = None if environment is None else self.environments.get(environment)
+        found = replace(own or self, environments={})
+        if environment is Environment.PRODUCTION:
+            return replace(found, production=True)
+        return found
+
+    def with_own(
+        self, environment: Environment, rules: "ApprovalRules | None"
+    ) -> "ApprovalRules":
+        """The same with other rules for one environment; ``None`` lets it follow the others."""
+        kept = {
+            key: one for key, one in self.environments.items() if key != environment
+        }
+        if rules is not None:
+            kept[environment] = replace(rules, environments={})
+        ordered = {key: kept[key] for key in Environment if key in kept}
+        return replace(self, environments=ordered)
 
     def asked_of(self, risk: Risk, *, guest: bool = False) -> tuple[WhoRule, ...]:
         """Whose approvals a plan of this class needs, of a guest's or of the own team's."""
@@ -102,15 +136,20 @@ class ApprovalRules:
         return max(self.needed(risk) for risk in Risk)
 
 
-def assess(plan: Plan, before: Plan | None, rules: ApprovalRules) -> Assessment:
+def assess(
+    plan: Plan,
+    before: Plan | None,
+    rules: ApprovalRules,
+    environment: Environment | None = None,
+) -> Assessment:
     """Put a plan into a class; ``before`` is the plan that runs now, if any.
 
-    What the cluster's baseline accepts (host network on Ascend and the like) is no reason.
+    ``rules`` are those within its ``environment``. What the cluster's baseline accepts (host network on Ascend and the like) is no reason.
     """
     if plan.practice:
         why = text("The practice image serves no real model.")
         return Assessment(risk=Risk.LOW, reasons=(why,))
-    reasons = tuple(_reasons(plan, before, rules))
+    reasons = tuple(_reasons(plan, before, rules, environment))
     if reasons:
         return Assessment(risk=Risk.HIGH, reasons=reasons)
     if before is not None and _same_but_speculation(plan, before):
@@ -119,10 +158,17 @@ def assess(plan: Plan, before: Plan | None, rules: ApprovalRules) -> Assessment:
     return Assessment(risk=Risk.NORMAL, reasons=())
 
 
-def _reasons(plan: Plan, before: Plan | None, rules: ApprovalRules) -> list[Text]:
+def _reasons(
+    plan: Plan,
+    before: Plan | None,
+    rules: ApprovalRules,
+    environment: Environment | None,
+) -> list[Text]:
     hosts = {one.host for one in plan.replicas}
     found = []
-    if rules.production:
+    if environment is Environment.PRODUCTION:
+        found.append(text("The deployment serves production."))
+    elif rules.production:
         found.append(text("The cluster serves production."))
     if len(hosts) > 1:
         found.append(text("It runs on {count} hosts together.", count=len(hosts)))

@@ -40,7 +40,7 @@ from deployments.selectors.deciders import Lack, lacking
 from deployments.selectors.freezes import freeze_of, goes_back
 from deployments.selectors.intents import STATE_SENTENCES, intent, replacement
 from deployments.selectors.plans import stored_plan
-from deployments.selectors.policies import current_rules
+from deployments.selectors.policies import rules_for
 from deployments.selectors.preflight import MAY_ASK
 from deployments.selectors.start_times import StartTimes, start_times, start_word
 from deployments.selectors.texts import say_error
@@ -124,6 +124,14 @@ class RequestPage:
     def missing(self) -> int:
         """How many approvals are still needed."""
         return max(0, self.needed - self.given)
+
+    @property
+    def moved(self) -> bool:
+        """Whether the deployment has another environment now than the request was made in."""
+        return self.row.plan.revision.deployment.environment not in {
+            "",
+            self.row.environment,
+        }
 
     @property
     def strict(self) -> bool:
@@ -225,7 +233,7 @@ def request_page(user: User, row: ApprovalRequest) -> RequestPage:
     superseded = state == RequestState.SUPERSEDED
     freeze = _freeze(row) if state in LIVE_STATES else None
     glass = _glass(row) if state not in LIVE_STATES else None
-    rules = current_rules(row.plan.revision.deployment.cluster)
+    rules = rules_for(row.plan.revision.deployment)
     times = start_times(row, rules.wait_minutes)
     early = times.early(timezone.now()) if state in LIVE_STATES else None
     votes = tuple(row.approvals.select_related("user", "delegated__approver"))

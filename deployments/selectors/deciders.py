@@ -16,7 +16,11 @@ from deployments.models import (
     User,
 )
 from deployments.planning.approval_rules import ApprovalRules, Risk, WhoRule
-from deployments.selectors.policies import current_rules, rules_at
+from deployments.selectors.policies import (
+    asked_today,
+    rules_asked_then,
+    rules_for,
+)
 from deployments.selectors.texts import listed
 from deployments.selectors.votes import (
     approvals_needed,
@@ -59,12 +63,12 @@ def rules_asked(
     ``rules`` are those of today, where the caller has read them.
     """
     deployment = request.plan.revision.deployment
-    cluster, risk = deployment.cluster, Risk(request.risk)
-    guest = deployment.team_id != cluster.team_id
-    today = (rules or current_rules(cluster)).asked_of(risk, guest=guest)
-    if request.policy_version == cluster.policy_version:
+    risk = Risk(request.risk)
+    guest = deployment.team_id != deployment.cluster.team_id
+    today = (rules or rules_for(deployment)).asked_of(risk, guest=guest)
+    if asked_today(request):
         return today
-    then = rules_at(cluster, request.policy_version).asked_of(risk, guest=guest)
+    then = rules_asked_then(request).asked_of(risk, guest=guest)
     return tuple(dict.fromkeys((*then, *today)))
 
 

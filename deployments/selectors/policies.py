@@ -6,8 +6,16 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from deployments.models import Cluster, PolicyVersion, RoleGrant, TeamRole
-from deployments.planning.approval_rules import ApprovalRules, WhoRule
+from deployments.models import (
+    ApprovalRequest,
+    Cluster,
+    Deployment,
+    DeploymentEnvironment,
+    PolicyVersion,
+    RoleGrant,
+    TeamRole,
+)
+from deployments.planning.approval_rules import ApprovalRules, Environment, WhoRule
 from deployments.planning.documents import from_document
 
 ANY = "any"
@@ -27,6 +35,32 @@ def rules_at(cluster: Cluster, number: int) -> ApprovalRules:
     return rules_of(newest) if newest is not None else ApprovalRules()
 
 
+def rules_for(deployment: Deployment) -> ApprovalRules:
+    """The rules of today for plans of one deployment: those of its environment on its cluster."""
+    return current_rules(deployment.cluster).within(environment(deployment.environment))
+
+
+def asked_today(request: ApprovalRequest) -> bool:
+    """Whether the request was made under the very rules that hold today."""
+    deployment = request.plan.revision.deployment
+    return (request.policy_version, request.environment) == (
+        deployment.cluster.policy_version,
+        deployment.environment,
+    )
+
+
+def rules_asked_then(request: ApprovalRequest) -> ApprovalRules:
+    """The rules that the request was made under, in the environment of that day."""
+    cluster = request.plan.revision.deployment.cluster
+    kept = rules_at(cluster, request.policy_version)
+    return kept.within(environment(request.environment))
+
+
+def environment(stored: str) -> Environment | None:
+    """An environment as rows hold it."""
+    return Environment(stored) if stored else None
+
+
 def rules_of(version: PolicyVersion) -> ApprovalRules:
     """The rules of one version."""
     return from_document(ApprovalRules, version.rules)
@@ -42,9 +76,22 @@ def policy_versions(cluster: Cluster) -> QuerySet[PolicyVersion]:
 
 
 def unmet_rules(cluster: Cluster, rules: ApprovalRules) -> list[str]:
-    """Sentences about rules that nobody in the team can meet now; one query."""
+    """Sentences about rules that nobody in the team can meet now; one query.
+
+    Those of an environment are told under its name.
+    """
     people = _people(cluster)
-    return [*_unmet(cluster, rules.most_needed, people), *_unmet_who(rules, people)]
+    found = [*_unmet(cluster, rules.most_needed, people), *_unmet_who(rules, people)]
+    for key, own in rules.environments.items():
+        name = DeploymentEnvironment(key).label
+        found += [
+            f"{name}: {one}"
+            for one in (
+                *_unmet(cluster, own.most_needed, people),
+                *_unmet_who(own, people),
+            )
+        ]
+    return found
 
 
 def _people(cluster: Cluster) -> People:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from deployments.models import ApprovalRequest, RequestState
-from deployments.selectors.policies import current_rules
+from deployments.selectors.policies import rules_for
 
 AT_ANY_TIME = "person//"
 """``start_word`` of a request that says nothing of its start."""
@@ -49,7 +49,7 @@ def start_times(request: ApprovalRequest, wait_now: int) -> StartTimes:
 
 def wait_minutes_now(request: ApprovalRequest) -> int:
     """The wait that the policy of today asks for; one query."""
-    return current_rules(request.plan.revision.deployment.cluster).wait_minutes
+    return rules_for(request.plan.revision.deployment).wait_minutes
 
 
 def start_word(request: ApprovalRequest) -> str:

@@ -25,7 +25,11 @@ from deployments.models import (
 )
 from deployments.planning.approval_rules import ApprovalRules, Risk
 from deployments.selectors.access import roles_in
-from deployments.selectors.policies import current_rules, rules_at
+from deployments.selectors.policies import (
+    asked_today,
+    rules_asked_then,
+    rules_for,
+)
 
 
 class Obstacle(StrEnum):
@@ -211,7 +215,7 @@ def approvals_needed(
     ``rules`` are those of today, where the caller has read them.
     """
     if rules is None:
-        rules = current_rules(request.plan.revision.deployment.cluster)
+        rules = rules_for(request.plan.revision.deployment)
     return max(request.approvals_needed, rules.needed(Risk(request.risk)))
 
 
@@ -220,12 +224,9 @@ def asks_proof(request: ApprovalRequest, rules: ApprovalRules | None = None) -> 
 
     ``rules`` are those of today, where the caller has read them.
     """
-    cluster = request.plan.revision.deployment.cluster
-    if (rules or current_rules(cluster)).asks_proof:
+    if (rules or rules_for(request.plan.revision.deployment)).asks_proof:
         return True
-    if request.policy_version == cluster.policy_version:
-        return False
-    return rules_at(cluster, request.policy_version).asks_proof
+    return not asked_today(request) and rules_asked_then(request).asks_proof
 
 
 def possible_approvers(request: ApprovalRequest) -> QuerySet[User]:

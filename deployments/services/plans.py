@@ -45,7 +45,7 @@ from deployments.selectors.planning_inputs import (
     secret_versions,
 )
 from deployments.selectors.plans import stored_plan
-from deployments.selectors.policies import current_rules
+from deployments.selectors.policies import current_rules, environment
 from deployments.selectors.sharing import may_deploy_on
 from deployments.services.access import require_role
 from deployments.services.audit import record
@@ -60,12 +60,17 @@ from deployments.services.quotas import check_request
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanInputs:
-    """The rows behind a revision: where it runs, what it serves, and for which team."""
+    """The rows behind a revision: where it runs, what it serves, and for which team.
+
+    ``new_in`` is the environment of a deployment that the plan is the first of; one that there is
+    keeps its own.
+    """
 
     cluster: Cluster
     hosts: tuple[Host, ...]
     model: TargetModel
     team: Team
+    new_in: str = ""
 
 
 _NAME_TAKEN = text(
@@ -231,12 +236,17 @@ def _submit(
     deployment, _made = Deployment.objects.get_or_create(
         cluster=inputs.cluster,
         name=spec.name,
-        defaults={"created_by": user, "team": inputs.team},
+        defaults={
+            "created_by": user,
+            "team": inputs.team,
+            "environment": inputs.new_in,
+        },
     )
     if deployment.team_id != inputs.team.pk:
         raise PlanningError(_NAME_TAKEN)
-    rules = current_rules(inputs.cluster)
-    found = assess(value, _live_plan(deployment), rules)
+    within = environment(deployment.environment)
+    rules = current_rules(inputs.cluster).within(within)
+    found = assess(value, _live_plan(deployment), rules, within)
     plan = _store(user, deployment, value)
     _supersede_open_requests(deployment)
     return ApprovalRequest.objects.create(
@@ -246,6 +256,7 @@ def _submit(
         comment=comment,
         requires_other_approver=inputs.cluster.requires_other_approver,
         policy_version=inputs.cluster.policy_version,
+        environment=deployment.environment,
         risk=found.risk.value,
         risk_reasons=[one.document for one in found.reasons],
         approvals_needed=rules.needed(found.risk),

@@ -1,13 +1,20 @@
-"""Change the approval rules of a cluster; every version is kept."""
-
-from dataclasses import asdict
+"""Change the approval rules of a cluster, every version of which is kept, and which of them hold."""
 
 from django.db import transaction
 from django.db.models import F
 from django.utils.translation import gettext as _
 
-from deployments.models import AuditAction, Cluster, PolicyVersion, TeamRole, User
+from deployments.models import (
+    AuditAction,
+    Cluster,
+    Deployment,
+    DeploymentEnvironment,
+    PolicyVersion,
+    TeamRole,
+    User,
+)
 from deployments.planning.approval_rules import ApprovalRules
+from deployments.planning.canonical import Json
 from deployments.planning.documents import to_document
 from deployments.selectors.policies import current_rules
 from deployments.services.access import require_role
@@ -51,7 +58,43 @@ def change_rules(
             AuditAction.RULES_CHANGED,
             user,
             cluster,
-            before=asdict(earlier),
-            after=asdict(rules),
+            before=_told(earlier),
+            after=_told(rules),
         )
     return True
+
+
+def change_environment(user: User, deployment: Deployment, environment: str) -> bool:
+    """Say what a deployment is for, and so which rules hold for it; say whether anything changed.
+
+    An empty ``environment`` follows the cluster's own rules. Requests keep the rules of the one that
+    they were made in, and stricter rules of the new one reach them too.
+
+    Raises:
+        NotAllowedError: the person is no admin of the team that owns the cluster.
+        ConflictError: there is no such environment.
+    """
+    require_role(user, deployment.cluster.team, TeamRole.ADMIN)
+    if environment and environment not in DeploymentEnvironment.values:
+        raise ConflictError(_("There is no such environment; choose one of the list."))
+    with transaction.atomic():
+        row = Deployment.objects.select_for_update().get(pk=deployment.pk)
+        if row.environment == environment:
+            return False
+        Deployment.objects.filter(pk=row.pk).update(environment=environment)
+        record(
+            AuditAction.ENVIRONMENT_CHANGED,
+            user,
+            deployment,
+            before={"environment": row.environment},
+            after={"environment": environment},
+        )
+    return True
+
+
+def _told(rules: ApprovalRules) -> dict[str, Json]:
+    """The rules as an audit entry holds them."""
+    return {
+        name: to_document(getattr(rules, name))
+        for name in ApprovalRules.__dataclass_fields__
+    }

@@ -13,13 +13,20 @@ from django.views.decorators.http import require_POST, require_safe
 
 from deployments.forms.releases import new_key
 from deployments.forms.wizard.spec import address_of_spec
-from deployments.models import Alarm, Deployment, TableKey
+from deployments.models import (
+    Alarm,
+    Deployment,
+    DeploymentEnvironment,
+    TableKey,
+    TeamRole,
+)
 from deployments.planning.canary import with_speculation
 from deployments.planning.decision import OFF
 from deployments.planning.documents import from_document
 from deployments.planning.errors import PlanningError
 from deployments.planning.launch.files import launch_files
 from deployments.planning.revision import RevisionSpec, SpeculationChoice
+from deployments.selectors.access import has_role
 from deployments.selectors.alarms import alarms_of
 from deployments.selectors.configuration import effective_settings
 from deployments.selectors.deployments import (
@@ -77,6 +84,8 @@ def configuration(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
         "settings": [one for one in settings if not one.setting.detail],
         "details": [one for one in settings if one.setting.detail],
         "files": files,
+        "environments": DeploymentEnvironment.choices,
+        "may_place": has_role(person(request), row.cluster.team, TeamRole.ADMIN),
     }
     return render(request, "deployments/configuration.html", context)
 

@@ -99,6 +99,7 @@ MANIFEST: Mapping[str, Permission] = {
     "deployment-serving-file": _data,
     "deployment-change": _read,
     "deployment-advice": Permission(methods=BOTH, role=TeamRole.OPERATOR),
+    "deployment-place": Permission(methods=CHANGE, role=TeamRole.ADMIN),
     "deployment-proposals": Permission(methods=CHANGE, role=TeamRole.ADMIN),
     "deployment-logs": _read,
     "deployment-log-file": Permission(methods=BOTH, role=TeamRole.OPERATOR),

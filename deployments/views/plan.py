@@ -1,5 +1,7 @@
 """The wizard: its page, its live preview, the files of a plan, and the submit button."""
 
+from dataclasses import replace
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
@@ -80,7 +82,7 @@ def plan_submit(request: HttpRequest) -> HttpResponse:
     try:
         made = submit_plan(
             user,
-            draft.inputs,
+            replace(draft.inputs, new_in=form.cleaned_data["new_in"]),
             draft.spec,
             shown_digest=form.cleaned_data["digest"],
             comment=form.cleaned_data["comment"],
@@ -101,7 +103,7 @@ def _first_error(form: SubmissionForm) -> str:
 
 def _state(posted: QueryDict) -> QueryDict:
     state = posted.copy()
-    for key in ("csrfmiddlewaretoken", "digest", "comment", "to", "step"):
+    for key in ("csrfmiddlewaretoken", "digest", "comment", "new_in", "to", "step"):
         state.pop(key, None)
     return state
 

@@ -4,7 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from deployments.planning.approval_rules import ApprovalRules, Risk, assess
+from deployments.planning.approval_rules import (
+    ApprovalRules,
+    Environment,
+    Risk,
+    assess,
+)
+from deployments.planning.documents import from_document, to_document
 from deployments.planning.plan import Finding, MethodVerdict, Plan, Severity
 from deployments.planning.text import text
 from tests.plan_values import plan_value, planned_replica
@@ -80,3 +86,24 @@ def test_without_drafting_nothing_is_assumed() -> None:
 def test_what_a_class_needs(risk: Risk, needed: int) -> None:
     assert RULES.needed(risk) == needed
     assert RULES.most_needed == 3
+
+
+def test_an_environment_follows_the_cluster_until_it_has_rules_of_its_own() -> None:
+    staging = RULES.with_own(Environment.STAGING, ApprovalRules(approvals_high=1))
+
+    assert staging.within(None) == RULES
+    assert staging.within(Environment.STAGING).approvals_high == 1
+    assert staging.within(Environment.DEVELOPMENT) == RULES
+    assert staging.within(Environment.PRODUCTION) == replace(RULES, production=True)
+    assert staging.with_own(Environment.STAGING, None) == RULES
+    assert from_document(ApprovalRules, to_document(staging)) == staging
+
+
+def test_production_raises_the_class_as_a_production_cluster_does() -> None:
+    here = proven()
+    found = assess(
+        here, here, RULES.within(Environment.PRODUCTION), Environment.PRODUCTION
+    )
+
+    assert found.risk is Risk.HIGH
+    assert [str(one) for one in found.reasons] == ["The deployment serves production."]
