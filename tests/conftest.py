@@ -46,6 +46,18 @@ def _settings_for_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
         yield
 
 
+@pytest.fixture(scope="session")
+def django_db_keepdb(django_db_modify_db_settings: None) -> Iterator[bool]:
+    """Begin with a copy of the database that the run migrated once; it goes with its folder."""
+    from django.db import connection, connections  # noqa: PLC0415
+
+    from tests.environment.migrated import migrated_copy  # noqa: PLC0415
+
+    name = connection.settings_dict["TEST"]["NAME"]
+    yield connection.vendor == "sqlite" and migrated_copy(Path(name))
+    connections.close_all()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _tables_can_be_emptied() -> Iterator[None]:
     """Let tests that commit empty the tables whose rows nobody can remove."""

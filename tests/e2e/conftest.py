@@ -13,6 +13,7 @@ from tests.e2e.engine_log import remove_containers
 from tests.e2e.full_panel import FullPanel, full_panel
 from tests.e2e.panel import RunningPanel
 from tests.e2e.person import Person, choose_password
+from tests.environment.migrated import migrated_copy
 
 CHROMIUM_ARGUMENTS = [
     "--no-sandbox",
@@ -76,7 +77,8 @@ def panel(
     """The panel of ``make run``, with the practice image on its engine."""
     remove_containers(docker_host)
     running = RunningPanel(tmp_path_factory.mktemp("lab"))
-    running.manage("migrate", "--verbosity", "0")
+    if not migrated_copy(running.directory / "draftboard.sqlite3"):
+        running.manage("migrate", "--verbosity", "0")
     running.manage("build_practice_image")
     running.start()
     yield running

@@ -4,6 +4,7 @@
 session and the addresses of some rows.
 """
 
+import io
 import json
 import os
 import subprocess
@@ -13,7 +14,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from django.core.management import call_command
 from playwright.sync_api import BrowserContext
+
+from tests.environment.migrated import migrated_copy
 
 TOP = Path(__file__).resolve().parent.parent.parent
 HOSTS, DEPLOYMENTS, PEOPLE = 24, 120, 3
@@ -46,19 +50,7 @@ def full_panel(directory: Path) -> Iterator[FullPanel]:
         "DATABASE_URL": f"sqlite:///{directory / 'full.sqlite3'}",
         "DJANGO_SETTINGS_MODULE": "panel.settings",
     }
-    for command in (
-        ["manage.py", "migrate", "--verbosity=0"],
-        ["manage.py", "createcachetable"],
-        ["manage.py", "load_catalog"],
-        ["manage.py", "collectstatic", "--noinput", "--verbosity=0"],
-    ):
-        subprocess.run(
-            [sys.executable, *command],
-            cwd=TOP,
-            env=environment,
-            check=True,
-            stdout=subprocess.DEVNULL,
-        )
+    migrated_copy(directory / "full.sqlite3")
     filled = subprocess.run(
         [sys.executable, "-m", "tests.e2e.full_panel"],
         cwd=TOP,
@@ -73,7 +65,7 @@ def full_panel(directory: Path) -> Iterator[FullPanel]:
 
 
 def fill() -> dict[str, object]:
-    """Make the rows; a session of the first person, and the addresses of one row of each kind."""
+    """Make tables, static files and rows; a session of the first person, and the addresses of one row of each kind."""
     from benchmarks.page_rows import add_deployments, fill_panel  # noqa: PLC0415
     from benchmarks.served import session_of  # noqa: PLC0415
     from deployments.models import (  # noqa: PLC0415
@@ -85,6 +77,10 @@ def fill() -> dict[str, object]:
         TargetModel,
     )
 
+    call_command("migrate", verbosity=0)
+    call_command("createcachetable", verbosity=0)
+    call_command("load_catalog", stdout=io.StringIO())
+    call_command("collectstatic", interactive=False, verbosity=0)
     panel = fill_panel(hosts=HOSTS, people=PEOPLE)
     add_deployments(panel, range(DEPLOYMENTS))
     # The last by name, so that what moves is never among the rows that tests walk over.

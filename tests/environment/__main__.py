@@ -15,6 +15,7 @@ from types import FrameType
 from lxml import etree
 
 from panel.lab.processes import LabError, die_with
+from tests.environment.migrated import made_meanwhile
 from tests.environment.packages import require
 from tests.environment.parts import private_parts
 from tests.environment.phases import (
@@ -48,12 +49,13 @@ def main(arguments: Sequence[str]) -> int:
     try:
         require()
         with private_parts() as environment:
+            if chosen:
+                return run_phases(
+                    [selection(chosen)], environment, keep_going=options.keep_going
+                )
             phases = SLOW_PHASES if options.slow else PHASES
-            return run_phases(
-                [selection(chosen)] if chosen else phases,
-                environment,
-                keep_going=options.keep_going,
-            )
+            with made_meanwhile(environment):
+                return run_phases(phases, environment, keep_going=options.keep_going)
     except LabError as error:
         _say(str(error))
         return 2

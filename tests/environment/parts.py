@@ -13,6 +13,7 @@ from panel.lab.redis_server import find_program as find_redis
 from panel.lab.redis_server import own_redis
 from panel.lab.translations import compile_catalogs
 from tests.environment.docker_engine import PrivateEngine
+from tests.environment.migrated import VARIABLE as MIGRATED
 from tests.environment.packages import find_program
 from tests.environment.postgres import PrivatePostgres
 
@@ -68,6 +69,7 @@ def private_parts() -> Iterator[dict[str, str]]:
             "DATABASE_URL_POSTGRES": postgres.url,
             "DOCKER_HOST": engines[0].url,
             "DOCKER_HOSTS": " ".join(engine.url for engine in engines),
+            MIGRATED: str(folder / "migrated.sqlite3"),
             "PYTHONUNBUFFERED": "1",
             "REDIS_URL": redis.url,
             "REQUIRE_DOCKER": "1",
