@@ -202,6 +202,11 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
 ACCOUNT_ADAPTER = "panel.accounts.ClosedAccountAdapter"
+ACCOUNT_FORMS = {
+    "login": "panel.account_forms.LogInForm",
+    "change_password": "panel.account_forms.PasswordForm",
+    "reauthenticate": "panel.account_forms.ConfirmForm",
+}
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"

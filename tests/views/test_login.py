@@ -107,7 +107,7 @@ def test_changing_the_password_asks_for_the_old_one(person: User) -> None:
     new = "another long pass phrase"
     data = {"oldpassword": "wrong", "password1": new, "password2": new}
     refused = client.post("/accounts/password/change/", data)
-    assert "Current Password" in text_of(refused, ".error-summary")
+    assert "Password now" in text_of(refused, ".error-summary")
     data["oldpassword"] = PASSWORD
     assert client.post("/accounts/password/change/", data).status_code == 302
     assert log_in(Client(), password=new) == "/"
