@@ -4,14 +4,14 @@
 engine (needs root) and gives exited containers logs of so many lines and megabytes. The lines are
 written into the engine's json files instead of being printed, which would take longer than all of
 the rest; the engine reads them as any others. Clients take turns and are processes of their own,
-whose CPU seconds count without those of their start. ``ingest`` reads increments and finds their
-samples, as the worker does: a log of 100,000 lines is one increment, a longer one takes several.
+which measure themselves from when they have imported what they need. ``ingest`` reads increments and
+finds their samples, as the worker does: a log of 100,000 lines is one increment, a longer one takes
+several.
 """
 
 import argparse
 import io
 import json
-import resource
 import shutil
 import statistics
 import subprocess
@@ -59,31 +59,54 @@ ACCEPTANCE = (
     "Accepted: 150 tokens, Drafted: 300 tokens, Per-position acceptance rate: 0.800, 0.500, 0.200, "
     "Avg Draft acceptance rate: 50.0%"
 )
-RAW = """
-import socket, sys
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A program that reads a whole log: what it needs, and what is measured of it."""
+
+    imports: str
+    work: str
+
+
+RAW = Client(
+    "import socket",
+    """
 connection = socket.socket(socket.AF_UNIX)
 connection.connect(sys.argv[1])
 path = f"/containers/{sys.argv[2]}/logs?stdout=1&stderr=1&timestamps=1"
 connection.sendall(f"GET {path} HTTP/1.0\\r\\nHost: docker\\r\\n\\r\\n".encode())
-buffer, size = bytearray(1 << 18), 0
-while got := connection.recv_into(buffer):
-    size += got
-print(size)
-"""
-SDK = """
-import docker, sys
+buffer = bytearray(1 << 18)
+while connection.recv_into(buffer):
+    pass
+""",
+)
+SDK = Client(
+    "import docker",
+    """
 client = docker.DockerClient("unix://" + sys.argv[1], timeout=900)
 lines = client.containers.get(sys.argv[2]).logs(stream=True, timestamps=True)
-print(sum(b"SpecDecoding metrics: " in line for line in lines))
-"""
-INGEST = """
-import sys
+sum(b"SpecDecoding metrics: " in line for line in lines)
+""",
+)
+INGEST = Client(
+    """
 from deployments.docker_api.client import open_engine
 from deployments.docker_api.logs import LogRange, read_since
 from deployments.services.log_samples import MARKS, samples_of
+""",
+    """
 with open_engine("unix://" + sys.argv[1]) as engine:
     increments = read_since(engine, sys.argv[2], {}, LogRange(final=True), marks=MARKS)
-    print(sum(len(list(samples_of(increment))) for increment in increments))
+    sum(len(list(samples_of(increment))) for increment in increments)
+""",
+)
+MEASURED = """
+import sys, time
+{client.imports}
+wall, cpu = time.perf_counter(), time.process_time()
+{client.work}
+print(time.process_time() - cpu, time.perf_counter() - wall)
 """
 CLIENTS = {"raw socket": RAW, "SDK stream": SDK, "ingest": INGEST}
 
@@ -125,28 +148,20 @@ def _measured(
     def container(lines: int) -> str:
         return _container(engine, private, image, lines)
 
-    empty, few, many = container(0), container(ONE_INCREMENT), container(asked.lines)
-    start = _clients(private, empty, asked.rounds)
     results = []
-    for name, found in ((ONE_INCREMENT, few), (asked.lines, many)):
-        results += _streams(f"{name:,} lines", start, private, found, asked.rounds)
+    for lines in (ONE_INCREMENT, asked.lines):
+        name, found = f"{lines:,} lines", container(lines)
+        results += _streams(name, _clients(private, found, asked.rounds))
     small, big = (
         container(size * 1_000_000 // LINE_BYTES) for size in (asked.small, asked.big)
     )
     return [*results, *_polls(engine, small, big, asked)]
 
 
-def _streams(
-    name: str,
-    start: Mapping[str, Spent],
-    private: PrivateEngine,
-    container: str,
-    rounds: int,
-) -> list[Result]:
-    """Every client reads the whole log; the limits are those of one pass over it."""
-    spent = _clients(private, container, rounds)
-    cpu = {one: spent[one].cpu_s - start[one].cpu_s for one in CLIENTS}
-    wall = {one: spent[one].wall_s - start[one].wall_s for one in CLIENTS}
+def _streams(name: str, spent: Mapping[str, Spent]) -> list[Result]:
+    """What every client took for the whole log; the limits are those of one pass over it."""
+    cpu = {one: spent[one].cpu_s for one in CLIENTS}
+    wall = {one: spent[one].wall_s for one in CLIENTS}
     return [
         *(
             Result(name=f"{name}: {one}, CPU", value=cpu[one], unit="s")
@@ -175,7 +190,7 @@ def _clients(private: PrivateEngine, container: str, rounds: int) -> dict[str, S
     """The median of the rounds of each client, in turns."""
     address = private.url.removeprefix("unix://")
     turns = [
-        {one: _timed(script, address, container) for one, script in CLIENTS.items()}
+        {one: _timed(client, address, container) for one, client in CLIENTS.items()}
         for _ in range(rounds)
     ]
     return {
@@ -187,17 +202,13 @@ def _clients(private: PrivateEngine, container: str, rounds: int) -> dict[str, S
     }
 
 
-def _timed(script: str, *arguments: str) -> Spent:
-    before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run(  # noqa: S603 - scripts of this file
+def _timed(client: Client, *arguments: str) -> Spent:
+    script = MEASURED.format(client=client)
+    done = subprocess.run(  # noqa: S603 - scripts of this file
         [sys.executable, "-c", script, *arguments], check=True, capture_output=True
     )
-    wall, after = (
-        time.perf_counter() - begin,
-        resource.getrusage(resource.RUSAGE_CHILDREN),
-    )
-    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Spent(spent, wall)
+    cpu_s, wall_s = map(float, done.stdout.split())
+    return Spent(cpu_s, wall_s)
 
 
 def _polls(

@@ -99,9 +99,9 @@ class ManyLines(Sequence[LogLine]):
 
     def amount_of_bytes(self, stream: str) -> int:
         """About how many bytes the lines of the stream take where the engine keeps them."""
-        words = self._rows.words
-        lines = self.amount(stream)
-        whole = sum(len(words[place]) for place in self._places)
+        lines, whole = self.amount(stream), self._rows.size
+        if len(self) < len(self._rows):
+            whole = sum(len(self._rows.words(place)) for place in self._places)
         return whole * lines // len(self) + lines * STORED_BESIDE if lines else 0
 
     def amount(self, stream: str) -> int:
@@ -242,7 +242,7 @@ class Reading:
     def takes(self, rows: LogRows) -> bool:
         """Whether no line has the stream and stamp of another, of this part or the end of the one before."""
         return rows.are_distinct and not any(
-            stamp_of(ts_ns) in rows.stamps for _stream, ts_ns in self._counted
+            rows.has_stamp(stamp_of(ts_ns)) for _stream, ts_ns in self._counted
         )
 
     def _increment(

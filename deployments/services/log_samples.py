@@ -6,13 +6,17 @@ from dataclasses import dataclass
 
 from deployments.docker_api.logs import LogIncrement, LogLine, lines_holding
 from deployments.telemetry.acceptance_history import Counts, counts_of_record
-from deployments.telemetry.logs.acceptance import AcceptanceRecord, acceptance_of
+from deployments.telemetry.logs.acceptance import (
+    AcceptanceRecord,
+    acceptance_of,
+    usual_record,
+)
 from deployments.telemetry.logs.lines import LogLine as Message
 from deployments.telemetry.logs.lines import parse_line
 
 _ENGINE = re.compile(r"Engine (?P<index>\d{1,6}): ")
 _ENGINE_WORD = "Engine "
-_METRICS = ("SpecDecoding metrics:", "Speculative metrics:", " / drafted ")
+_METRICS = (" metrics:", " / drafted ")
 MARKS = (*_METRICS, _ENGINE_WORD)
 """What the lines hold that are looked at; nothing but ASCII."""
 
@@ -39,8 +43,12 @@ def samples_of(increment: LogIncrement) -> Iterator[FoundSample]:
             _note_engine(engines, parse_line(line.text))
     for line in lines_holding(increment.lines, MARKS):
         if any(mark in line.text for mark in _METRICS):
-            message = parse_line(line.text)
-            found = _sample(line, message, engines.get(_process(message)))
+            record = usual_record(line.text.encode(), 1, {}) or acceptance_of(
+                parse_line(line.text)
+            )
+            if record is None:
+                continue
+            found = _sample(line, record, engines.get((record.process, record.pid)))
             if found is not None:
                 yield found
         else:
@@ -48,11 +56,10 @@ def samples_of(increment: LogIncrement) -> Iterator[FoundSample]:
 
 
 def _sample(
-    line: LogLine, message: Message, engine_index: int | None
+    line: LogLine, record: AcceptanceRecord, engine_index: int | None
 ) -> FoundSample | None:
-    record = acceptance_of(message)
-    counts = None if record is None else counts_of_record(record)
-    if record is None or counts is None or counts.accepted > counts.drafted:
+    counts = counts_of_record(record)
+    if counts is None or counts.accepted > counts.drafted:
         return None
     return FoundSample(line, record, counts, engine_index)
 
@@ -62,8 +69,4 @@ def _note_engine(
 ) -> None:
     found = _ENGINE.match(message.message)
     if found is not None:
-        engines[_process(message)] = int(found["index"])
-
-
-def _process(message: Message) -> tuple[str | None, int | None]:
-    return message.process, message.pid
+        engines[message.process, message.pid] = int(found["index"])

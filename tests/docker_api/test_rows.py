@@ -20,7 +20,7 @@ from deployments.docker_api.increments import (
 )
 from deployments.docker_api.rows import Again, LogRows, RowReader, stamp_of
 
-MARKS_TEXT = ("metrics:", "Engine ")
+MARKS_TEXT = ("metrics:", "Engine ", " plain")
 MARKS = tuple(mark.encode() for mark in MARKS_TEXT)
 FIRST_NS = 1_795_780_800_000_000_000
 WORDS = (
@@ -122,7 +122,7 @@ class Long(RowReader):
     """An answer that is read the long way."""
 
     def rows(self, _most_bytes: int) -> Again:
-        return Again((), self._answer)
+        return Again(b"", self._answer)
 
 
 @pytest.mark.parametrize("most", [1, 1000, 20_000])
