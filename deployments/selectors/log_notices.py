@@ -1,7 +1,7 @@
 """What is to be known of a log before it is believed: nobody reads it, the host is silent, it ended."""
 
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -28,10 +28,16 @@ def notices(
     titles: Mapping[uuid.UUID, str],
     tails: Mapping[uuid.UUID, LogTail],
     asked: Mapping[uuid.UUID, LogRequest],
+    silent: Collection[uuid.UUID] = (),
 ) -> Iterator[Notice]:
-    """One notice for each replica of which something is to be said."""
+    """One notice for each replica of which something is to be said.
+
+    ``silent`` are those whose host did not answer when it was last asked for anything.
+    """
     for key, title in titles.items():
-        tone, sentence = _state(tails.get(key), asked.get(key))
+        tone, sentence = _state(
+            tails.get(key), asked.get(key), host_silent=key in silent
+        )
         if sentence:
             source = title if len(titles) > 1 else ""
             yield Notice(tone=tone, source=source, sentence=sentence)
@@ -49,13 +55,15 @@ def _silent_since() -> datetime:
     return timezone.now() - timedelta(seconds=SILENT_S)
 
 
-def _state(tail: LogTail | None, request: LogRequest | None) -> tuple[str, str]:
+def _state(
+    tail: LogTail | None, request: LogRequest | None, *, host_silent: bool
+) -> tuple[str, str]:
     """Tone and sentence; nothing to say about a log that is read as it should be."""
     if request is None:
         return "idle", _("Nobody has asked the host for this log in the last minute.")
     silent = _silent_since()
     if tail is None or tail.filled_at is None:
-        return _unread(waiting=request.created_at > silent)
+        return _unread(waiting=request.created_at > silent, host_silent=host_silent)
     if tail.problem:
         return PROBLEM_TONES.get(tail.problem, "bad"), _problem(tail.problem)
     if tail.filled_at < silent and request.wanted_until > timezone.now():
@@ -65,7 +73,9 @@ def _state(tail: LogTail | None, request: LogRequest | None) -> tuple[str, str]:
     return "", ""
 
 
-def _unread(*, waiting: bool) -> tuple[str, str]:
+def _unread(*, waiting: bool, host_silent: bool) -> tuple[str, str]:
+    if host_silent:
+        return "bad", _("The host does not answer: lines come when it does again.")
     if waiting:
         return "now", _("The host is asked for its log; lines come within seconds.")
     return "attention", _("No worker has read this log yet: check that a worker runs.")

@@ -17,6 +17,7 @@ from deployments.models import (
     LogRequest,
     LogRun,
     LogTail,
+    Reachability,
     Release,
     ReleaseState,
     Replica,
@@ -218,6 +219,13 @@ def release_tail(
     )
 
 
+def _silent(replicas: Iterable[Replica]) -> set[uuid.UUID]:
+    """The replicas whose host did not answer of late."""
+    return {
+        one.pk for one in replicas if one.host.reachability == Reachability.UNREACHABLE
+    }
+
+
 def _titles(replicas: Iterable[Replica]) -> dict[uuid.UUID, str]:
     return {one.pk: replica_title(one) for one in replicas}
 
@@ -259,7 +267,7 @@ def _pane(
     return Pane(
         replicas=replicas,
         lines=found.lines if whole else _unseen(found, known),
-        notices=tuple(notices(_titles(replicas), tails, asked)),
+        notices=tuple(notices(_titles(replicas), tails, asked, _silent(replicas))),
         held=found.held,
         kept=len(found.lines),
         read_at=min(read_at, default=None),
@@ -307,7 +315,10 @@ def _stamp(
         [
             tail.request_id.hex if tail else "",
             tail.newest if tail else 0,
-            [notice.sentence for notice in notices({one.pk: ""}, tails, asked)],
+            [
+                notice.sentence
+                for notice in notices({one.pk: ""}, tails, asked, _silent([one]))
+            ],
         ]
         for one in replicas
         for tail in [tails.get(one.pk)]

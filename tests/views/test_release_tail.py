@@ -9,7 +9,9 @@ from django.utils import timezone
 from deployments.models import (
     CHANGING_STATES,
     Cluster,
+    Host,
     LogRequest,
+    Reachability,
     Release,
     ReleaseState,
     ReplicaState,
@@ -130,6 +132,20 @@ def test_a_failed_release_gives_up_on_a_log_that_nobody_reads(
     assert form is not None
     assert "hx-trigger" not in form.attrs
     assert "No worker has read this log yet" in form.get_text()
+
+
+def test_a_host_that_is_known_to_be_silent_is_named_at_once(
+    as_alice: Client, release: Release
+) -> None:
+    path = fail(release)
+    as_alice.post(path, headers=HTMX)
+    assert b"lines come within seconds" in as_alice.post(path, headers=HTMX).content
+    Host.objects.update(
+        reachability=Reachability.UNREACHABLE, unreachable_since=timezone.now()
+    )
+    assert (
+        b"The host does not answer: lines" in as_alice.post(path, headers=HTMX).content
+    )
 
 
 def test_a_stopped_release_is_not_asked_for_any_more(
