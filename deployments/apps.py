@@ -9,7 +9,7 @@ from deployments.checks import check_combinations
 
 
 class DeploymentsConfig(AppConfig):
-    """Registers the system checks, and listens for log-ins."""
+    """Registers the system checks, and listens for log-ins and for the end of migrations."""
 
     name = "deployments"
     default_auto_field = "django.db.models.BigAutoField"
@@ -19,3 +19,4 @@ class DeploymentsConfig(AppConfig):
         register(check_combinations, "security", deploy=True)
         # Services need the tables, which are known only now.
         import_module("deployments.services.sign_ins").listen()
+        import_module("deployments.services.frozen_tables").listen()

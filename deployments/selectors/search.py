@@ -125,7 +125,7 @@ def _deployments(user: User, words: Sequence[str]) -> Iterator[Found]:
 
 def _hosts(user: User, words: Sequence[str]) -> Iterator[Found]:
     rows = _named(
-        Host.objects.for_user(user), words, "name", "cluster__name", "address"
+        Host.objects.for_user_or_guest(user), words, "name", "cluster__name", "address"
     ).values_list("pk", "name", "cluster__name")
     for pk, name, cluster in rows:
         yield Found(url=reverse("host", args=[pk]), text=name, note=cluster)
@@ -140,7 +140,7 @@ def _models(user: User, words: Sequence[str]) -> Iterator[Found]:
 
 
 def _clusters(user: User, words: Sequence[str]) -> Iterator[Found]:
-    rows = _named(Cluster.objects.for_user(user), words, "name").values_list(
+    rows = _named(Cluster.objects.for_user_or_guest(user), words, "name").values_list(
         "pk", "name", "team__name"
     )
     for pk, name, team in rows:

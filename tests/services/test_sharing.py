@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from deployments.docker_api.containers import ListedContainer
 from deployments.models import (
     ApprovalRequest,
     AuditAction,
@@ -40,10 +41,12 @@ from deployments.services.quotas import QuotaExceededError
 from deployments.services.releases import start_release
 from deployments.services.rollout.outcomes import StepFailedError
 from deployments.services.rollout.permission import prove_start
+from deployments.services.rollout.preflight import container_name
 from deployments.services.sharing import end_share, share_cluster
 from tests.factories import (
     BookingFactory,
     DeploymentFactory,
+    HostFactory,
     MembershipFactory,
     ReplicaFactory,
     RoleGrantFactory,
@@ -155,6 +158,56 @@ def test_a_name_of_the_other_team_is_taken(team1: Team1, guests: Team) -> None:
         plan_on_cluster(wish.inputs, wish.spec)
     with pytest.raises(PlanningError, match="Another team"):
         submit_plan(team1.charlie, wish.inputs, wish.spec, shown_digest="sha256:0")
+
+
+def test_a_container_of_another_team_is_not_named(team1: Team1, guests: Team) -> None:
+    ClusterShareFactory.create(cluster=team1.cluster, team=guests)
+    theirs = submitted(team1, guests).plan.revision.deployment
+    own = DeploymentFactory.create(cluster=team1.cluster, team=team1.team)
+    row = ReplicaFactory.create(
+        release__deployment=own, host__cluster=team1.cluster, container_name="own-1"
+    )
+    stranger = listed("nginx")
+
+    assert container_name(listed("own-1"), own, row.host) == "own-1"
+    assert container_name(stranger, own, row.host) == "nginx"
+    for one in (listed("own-1"), stranger):
+        assert container_name(one, theirs, row.host) == "a container of another team"
+
+
+def test_the_finder_and_the_table_of_hosts_know_shared_clusters(
+    team1: Team1, guests: Team
+) -> None:
+    client = browser(team1.charlie)
+    host = HostFactory.create(cluster=team1.cluster, name="gpu-shared")
+
+    def seen() -> list[bool]:
+        found = client.get("/search/", {"q": "gpu-shared"}).content.decode()
+        clusters = client.get("/search/", {"q": team1.cluster.name}).content.decode()
+        table = client.get("/fleet/hosts/").content.decode()
+        return [
+            f"/fleet/hosts/{host.pk}/" in found,
+            f"/fleet/clusters/{team1.cluster.pk}/" in clusters,
+            f"/fleet/hosts/{host.pk}/" in table,
+            f'value="{team1.cluster.pk}"' in table,
+        ]
+
+    assert seen() == [False] * 4
+    ClusterShareFactory.create(
+        cluster=team1.cluster, team=guests, access=ShareAccess.READ
+    )
+    assert seen() == [True] * 4
+
+
+def listed(name: str) -> ListedContainer:
+    """A container as the engine lists it."""
+    return ListedContainer(
+        container_id=f"id of {name}",
+        name=name,
+        state="running",
+        host_ports=(8000,),
+        labels={},
+    )
 
 
 def test_the_quota_of_a_guest_is_its_own(

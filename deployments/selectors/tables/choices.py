@@ -18,11 +18,11 @@ Choices = Sequence[tuple[str, "StrOrPromise"]]
 
 
 def cluster_filter(path: str) -> Filter:
-    """Rows of one cluster, by its id; ``path`` leads from the row to it."""
+    """Rows of one cluster, a shared one too, by its id; ``path`` leads from the row to it."""
 
     def choices(user: User) -> Choices:
         def named() -> Rows:
-            return Cluster.objects.for_user(user).values_list("pk", "name")
+            return Cluster.objects.for_user_or_guest(user).values_list("pk", "name")
 
         rows = ready_rows(("names of clusters", asked_by(user)), named)
         return [("", _("All clusters")), *((str(pk), name) for pk, name in rows)]

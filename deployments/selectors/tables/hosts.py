@@ -98,7 +98,7 @@ def _of_platform(rows: Rows, value: str, user: User) -> Rows:
 
 
 class HostTable(Table):
-    """Hosts of the person's teams."""
+    """Hosts of the person's teams, and of clusters that are shared with them."""
 
     key = TableKey.HOSTS
     url_name = "host-list"
@@ -184,12 +184,12 @@ class HostTable(Table):
     )
 
     def scope(self, user: User) -> Rows:
-        """Hosts of the person's teams."""
-        return Host.objects.for_user(user)
+        """Hosts of the person's teams, and those that they see as guests."""
+        return Host.objects.for_user_or_guest(user)
 
     def detailed(self, user: User) -> Rows:
         """The same with the numbers of devices."""
-        found: Rows = _COUNTED.for_user(user)
+        found: Rows = _COUNTED.for_user_or_guest(user)
         return found
 
     def matching(self, rows: Rows, word: str) -> Rows:

@@ -3,10 +3,12 @@
 from pathlib import Path
 
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 
 from deployments.docker_api.containers import ListedContainer, list_containers
 from deployments.models import (
     Booking,
+    Deployment,
     Host,
     PreflightCheck,
     Reachability,
@@ -252,6 +254,27 @@ def _name_of(other: Release, layout: Layout) -> Text | str:
     return str(other)
 
 
+def container_name(
+    one: ListedContainer, deployment: Deployment, host: Host
+) -> Text | str:
+    """A container's name, as far as the team of the deployment may know it.
+
+    Of another team's containers it is told nothing, and a guest of what is no release nothing either.
+    """
+    team = (
+        Replica.objects.filter(
+            Q(container_id=one.container_id) | Q(container_name=one.name),
+            host=host,
+        )
+        .order_by("-created_at")
+        .values_list("release__deployment__team", flat=True)
+        .first()
+    )
+    if (team or deployment.cluster.team_id) != deployment.team_id:
+        return text("a container of another team")
+    return one.name
+
+
 def _held_by(
     row: Replica, column: str, number: int, holder: Text | str
 ) -> StepFailedError:
@@ -327,7 +350,7 @@ def _refuse_taken_ports(
                         "port {port} of {host} is held by the container {holder}",
                         port=port,
                         host=host.name,
-                        holder=one.name,
+                        holder=container_name(one, layout.release.deployment, host),
                     ),
                     text("Stop that container, or plan again with another port."),
                 )
