@@ -145,11 +145,10 @@ def _unmet(cluster: Cluster, needed: int, people: People) -> Iterator[str]:
     authors = sorted(
         name for name, roles in approvers.items() if TeamRole.OPERATOR in roles
     )
-    if cluster.requires_other_approver and authors and len(approvers) - 1 < needed:
-        yield _(
-            "Plans by %(names)s may need %(needed)s approvals by other people, and only %(have)s could give one."
-        ) % {
-            "names": ", ".join(authors),
-            "needed": needed,
-            "have": len(approvers) - 1,
-        }
+    others = len(approvers) - 1
+    if cluster.requires_other_approver and authors and others < needed:
+        yield ngettext(
+            "What %(names)s plans may need %(needed)s approval by somebody else, and nobody else approves here: make another member an approver.",
+            "What %(names)s plans may need %(needed)s approvals by others, and %(have)s approve here: make more members approvers, or ask for fewer.",
+            needed,
+        ) % {"names": ", ".join(authors), "needed": needed, "have": others}
