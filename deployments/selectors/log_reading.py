@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 MOST_ROWS = 100
 MOST_POINTS = 240
 _SCRAPE = re.compile(
-    rb"^\s{0,8}(?:# (?:HELP|TYPE) )?(?:vllm|sglang|llamacpp):[a-z]\w{2,120}(?:[{ ]|$)",
+    rb"^\s{0,8}(?:# (?:HELP|TYPE) )?(?:vllm|sglang|llamacpp):[a-z]\w{2,120}(?:[{ ]|$)"
+    rb"|^[^#\"'{}\n]{0,200}?\b(?:vllm|sglang|llamacpp):[a-z]\w{2,120}\{"
+    rb"|\"__name__\"\s?:\s?\"(?:vllm|sglang|llamacpp):",
     re.MULTILINE,
 )
 _BENCHMARK = re.compile(
@@ -86,13 +88,16 @@ def log_answer(
 
 def _of_metrics(data: bytes) -> LogAnswer:
     metrics = read_metrics(data.decode("utf-8", "replace"))
-    totals = metrics.totals
+    engines = metrics.engines.values()
+    rates = [metrics.totals, *engines]
     if not metrics.speculation:
         said, tone = _("A scrape of metrics: speculation is off."), "idle"
-    elif totals and totals.acceptance_rate is not None:
+    elif any(one and one.acceptance_rate is not None for one in rates):
         said, tone = _("A scrape of metrics, counted since the engine started."), "good"
-    else:
+    elif any(one.drafted == 0 for one in engines):
         said, tone = _("A scrape of metrics: nothing was drafted so far."), "idle"
+    else:
+        said, tone = _("A scrape of metrics without figures that can be used."), "idle"
     return LogAnswer(
         kind="metrics",
         tone=tone,

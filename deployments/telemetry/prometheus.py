@@ -1,25 +1,13 @@
 """Prometheus: a scrape of an engine's metrics to speculative counters."""
 
-import math
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from deployments.planning.text import Text, text
+from deployments.telemetry.exposition import Exposition, Point, read_exposition
 
-LONGEST_LINE = 64 * 1024
 NO_ENGINE = "-"
 
-_SERIES = re.compile(
-    r"\s{0,64}(?P<backend>vllm|llamacpp|sglang):(?P<name>[A-Za-z0-9_:]{1,200})"
-    r"(?P<labels>\{)?"
-)
-_LABEL = re.compile(
-    r"\s{0,8}(?P<name>[A-Za-z_]\w{0,200})\s{0,8}=\s{0,8}"
-    r"\"(?P<value>(?:[^\"\\]|\\.)*)\"\s{0,8},?"
-)
-_VALUE = re.compile(r"\s{0,8}\|?\s{1,8}(?P<value>[+-]?[\d.]+(?:[eE][+-]?\d+)?)(?:\s|$)")
-_ESCAPED = re.compile(r"\\(.)")
 _BACKEND_NAMES = {"vllm": "vllm", "llamacpp": "llama.cpp", "sglang": "sglang"}
 _COUNTERS = {
     "spec_decode_num_drafts": "num_drafts",
@@ -28,7 +16,6 @@ _COUNTERS = {
     "spec_decode_num_accepted_tokens_per_pos": "per_position",
     "spec_decode_draft_acceptance_rate": "rate_gauge",
 }
-_LARGEST = 2.0**53
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,16 +63,6 @@ class MetricsReading:
     notes: tuple[Text, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
-    """One series of a scrape with its value."""
-
-    backend: str
-    name: str
-    labels: dict[str, str]
-    value: float
-
-
 class _Engine:
     """Sums the series of one engine."""
 
@@ -106,28 +83,42 @@ class _Engine:
             self.labelled[int(position[:6])] = point.value
         self.sums[kind] = self.sums.get(kind, 0.0) + point.value
 
+    def forget(self) -> None:
+        """Keep nothing: what was added cannot be told apart."""
+        self.sums.clear()
+        self.positions.clear()
+        self.labelled.clear()
+
     def count(self, kind: str) -> int | None:
         value = self.sums.get(kind)
         return None if value is None else int(value)
 
 
 def read_metrics(exposition: str) -> MetricsReading:
-    """Read Prometheus text, or a table of labels and values pasted from a query page.
+    """Read Prometheus text, a table pasted from a query page, or what a query answers as JSON.
 
     ``*_created`` series are times and are never counted. Sums run over every label but engine
-    and model. Values beyond 2**53, ``NaN`` and infinities are left out and noted.
+    and model. Values beyond 2**53, ``NaN`` and infinities are left out and noted. A series that is
+    there twice with one value counts once; with two values its engine has no figures, for nobody
+    can tell two scrapes of it from two engines that look alike.
     """
-    points, notes = _points(exposition)
-    backends = {point.backend for point in points}
-    relevant = [
-        (kind, point)
-        for point in points
-        if (kind := _COUNTERS.get(point.name.removesuffix("_total"))) is not None
-    ]
+    read = read_exposition(exposition)
+    notes = _noted(read)
+    backends = {point.backend for point in read.points}
+    relevant, unlike = _once(read.points)
     engines = _engines(relevant)
+    for key in _engines([("", point) for point in unlike]):
+        engines[key].forget()
     counters = {key: _counters(engine) for key, engine in engines.items()}
     several = len({engine.model for engine in engines.values()}) > 1
     consistent = _is_consistent(engines.values(), notes)
+    if unlike:
+        notes.append(
+            text(
+                "The same series is there more than once with different figures: two scrapes, or "
+                "two servers that look alike. Read one scrape at a time."
+            )
+        )
     if several:
         notes.append(
             text("Several models share this endpoint: their counters are not added up.")
@@ -137,60 +128,54 @@ def read_metrics(exposition: str) -> MetricsReading:
         speculation=bool(relevant),
         engines=counters,
         totals=None if several or not counters else _totals(engines, counters),
-        consistent=consistent,
+        consistent=False if unlike else consistent,
         notes=tuple(notes),
     )
 
 
 def points_of(exposition: str) -> list[Point]:
     """Every readable series of an engine; times of creation, ``NaN`` and infinities left out."""
-    return _points(exposition)[0]
+    return list(read_exposition(exposition).points)
 
 
-def _points(exposition: str) -> tuple[list[Point], list[Text]]:
-    points: list[Point] = []
-    unreadable = 0
-    for line in exposition.split("\n"):
-        if "spec_decode" not in line and ":" not in line:
-            continue
-        series = _SERIES.match(line[:LONGEST_LINE])
-        if series is None or series["name"].endswith("_created"):
-            continue
-        point = _point(series, line[:LONGEST_LINE])
-        if point is not None:
-            points.append(point)
-        elif series["name"].removesuffix("_total") in _COUNTERS:
-            unreadable += 1
-    notes = (
-        [text("{count} speculative series have no usable value.", count=unreadable)]
-        if unreadable
-        else []
+def _noted(read: Exposition) -> list[Text]:
+    """What the reader of the scrape should know about its series."""
+    notes = []
+    unreadable = sum(
+        name.removesuffix("_total") in _COUNTERS for name in read.unreadable
     )
-    return points, notes
+    if unreadable:
+        notes.append(
+            text("{count} speculative series have no usable value.", count=unreadable)
+        )
+    if read.nameless:
+        notes.append(
+            text(
+                "The query left out the names of the series: ask for the counters themselves, "
+                "without sum or rate."
+            )
+        )
+    elif not read.points and not read.unreadable:
+        notes.append(
+            text(
+                "No series of vLLM, SGLang or llama.cpp is in it: this is no scrape of an engine."
+            )
+        )
+    return notes
 
 
-def _point(series: re.Match[str], line: str) -> Point | None:
-    labels: dict[str, str] = {}
-    position = series.end()
-    if series["labels"]:
-        while label := _LABEL.match(line, position):
-            labels[label["name"]] = _ESCAPED.sub(_unescaped, label["value"])
-            position = label.end()
-        if line[position : position + 1] != "}":
-            return None
-        position += 1
-    value = _VALUE.match(line, position)
-    try:
-        number = float(value["value"]) if value else math.nan
-    except ValueError:
-        number = math.nan
-    if not 0 <= number <= _LARGEST:
-        return None
-    return Point(series["backend"], series["name"], labels, number)
-
-
-def _unescaped(match: re.Match[str]) -> str:
-    return "\n" if match[1] == "n" else match[1]
+def _once(points: Iterable[Point]) -> tuple[list[tuple[str, Point]], list[Point]]:
+    """Every speculative series once with its kind, and those that are there with another value too."""
+    first: dict[tuple[str, frozenset[tuple[str, str]]], tuple[str, Point]] = {}
+    unlike: list[Point] = []
+    for point in points:
+        kind = _COUNTERS.get(point.name.removesuffix("_total"))
+        if kind is None:
+            continue
+        same = first.setdefault((kind, frozenset(point.labels.items())), (kind, point))
+        if same[1].value != point.value:
+            unlike.append(point)
+    return list(first.values()), unlike
 
 
 def _engines(relevant: list[tuple[str, Point]]) -> dict[str, _Engine]:

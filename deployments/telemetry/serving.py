@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from deployments.telemetry.prometheus import NO_ENGINE, Point, points_of
+from deployments.telemetry.exposition import Point
+from deployments.telemetry.prometheus import NO_ENGINE, points_of
 
 OUTPUT_TOKEN_NAMES = (
     "request_time_per_output_token_seconds",

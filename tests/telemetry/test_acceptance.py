@@ -127,6 +127,34 @@ def test_line_inside_json_is_whole() -> None:
     assert record.acceptance_rate_printed == 0.5
 
 
+@pytest.mark.parametrize(
+    ("said", "accepted", "drafted", "rate"),
+    [
+        ("accepted 2,340 / drafted 3,000 = 78.0%", 2340, 3000, 0.78),
+        (
+            "accepted 12,345,678 / drafted 23,000,000 (53.7 %)",
+            12345678,
+            23000000,
+            0.537,
+        ),
+        ("accepted 999 / drafted 3,000, as usual", 999, 3000, None),
+    ],
+)
+def test_thousands_may_be_set_apart(
+    said: str, accepted: int, drafted: int, rate: float | None
+) -> None:
+    record = parsed(said)
+    assert (record.accepted, record.drafted) == (accepted, drafted)
+    assert record.acceptance_rate_printed == rate
+
+
+@pytest.mark.parametrize(
+    "said", ["2,34 / drafted 3,000", "2340 / drafted 3000,500", "23,400 / drafted 3,00"]
+)
+def test_amounts_with_commas_elsewhere_are_not_guessed(said: str) -> None:
+    assert parse_acceptance(f"accepted {said}") is None
+
+
 def test_seed_line_is_a_record() -> None:
     record = parsed("accepted 2340 / drafted 3000 = 78.0%")
     assert record.format is RecordFormat.SEED

@@ -1,5 +1,7 @@
 """Scrapes: counters by engine, and what is not exported stays unknown."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -45,6 +47,76 @@ def test_counters_become_rates() -> None:
     assert engine.accepted_per_position == (800, 500, 200)
     assert reading.backend == "vllm"
     assert reading.consistent is True
+
+
+BARE = "\n".join(line for line in FULL.splitlines() if not line.startswith("#"))
+PROMPT = """root@gpu-1:~# curl localhost:8000/metrics | grep vllm:spec_decode
+  % Total    % Received % Xferd  Average Speed   Time    Time     Time  Current
+                                 Dload  Upload   Total   Spent    Left  Speed
+100 38652  100 38652    0     0  9841k      0 --:--:-- --:--:-- --:--:-- 12.2M
+"""
+
+
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        BARE,
+        BARE.replace("\n", "\r\n"),
+        PROMPT + BARE,
+        f"{FULL}# EOF\n",
+        BARE.replace("3000.0", '3000.0 # {trace_id="a1"} 1.0 1764547200.1'),
+        BARE.replace(".0\n", ".0 1764547200000\n"),
+        "\ufeff" + BARE,
+        BARE.replace('"', "&quot;"),
+        BARE.replace("vllm:", "vllm_"),
+        BARE.replace("\n", " "),
+        FULL + FULL,
+        *(
+            "\n".join(prefix + line for line in BARE.splitlines())
+            for prefix in ("    ", "> ", "1207:", "metrics.txt:", "[pod/m-0/vllm] ")
+        ),
+    ],
+)
+def test_what_was_pasted_around_a_scrape_does_not_change_it(pasted: str) -> None:
+    assert read_metrics(pasted) == read_metrics(FULL)
+
+
+def test_the_answer_of_a_query_is_read() -> None:
+    metric = {"engine": "0", "model_name": "m"}
+    values: dict[str, dict[str, object]] = {
+        "num_drafts": {"value": [1764547200.1, "1000"]},
+        "num_draft_tokens": {"values": [[1, "7"], [2, "3000"]]},
+        "num_accepted_tokens": {"value": [1764547200.1, "NaN"]},
+    }
+    results = [
+        value | {"metric": {**metric, "__name__": f"vllm:spec_decode_{name}_total"}}
+        for name, value in values.items()
+    ]
+    answer = {"status": "success", "data": {"result": results}}
+    reading = read_metrics(f"$ curl prometheus/query\n{json.dumps(answer, indent=1)}")
+    engine = reading.engines["0"]
+    assert (engine.num_drafts, engine.drafted, engine.accepted) == (1000, 3000, None)
+    assert [str(note) for note in reading.notes] == [
+        "1 speculative series have no usable value."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        ('{"data": {"result": [{"metric": {}, "value": [1, "2"]}]}}', "without sum"),
+        ('{"detail": "Not Found", "metric"', "no scrape of an engine"),
+        ("<html>502 Bad Gateway</html>", "no scrape of an engine"),
+        ("", "no scrape of an engine"),
+        ('{"metric":' * 20_000, "no scrape of an engine"),
+        (FULL + FULL.replace("1500.0", "1600.0"), "Read one scrape at a time"),
+    ],
+)
+def test_what_cannot_be_read_is_said_in_one_sentence(sent: str, said: str) -> None:
+    reading = read_metrics(sent)
+    (note,) = reading.notes
+    assert said in str(note)
+    assert all(one.accepted is None for one in reading.engines.values())
 
 
 def test_counters_that_contradict_each_other_are_noted() -> None:

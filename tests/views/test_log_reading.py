@@ -89,12 +89,20 @@ def test_year_and_zone_are_asked_for_and_used(as_alice: Client) -> None:
     assert "neither year" not in told
 
 
-def test_a_scrape_of_metrics_is_recognised(as_alice: Client) -> None:
-    said = text_of(
-        as_alice.post("/logs/read/", {"content": EXAMPLES[2].content}), "#log-answer"
-    )
-    assert "A scrape of metrics" in said
+@pytest.mark.parametrize("quoted", ["", "> "])
+def test_a_scrape_of_metrics_is_recognised(as_alice: Client, quoted: str) -> None:
+    content = "\n".join(quoted + line for line in EXAMPLES[2].content.splitlines())
+    said = text_of(as_alice.post("/logs/read/", {"content": content}), "#log-answer")
+    assert "A scrape of metrics, counted" in said
     assert "11,905" in said
+
+
+def test_two_scrapes_at_once_are_not_added_up(as_alice: Client) -> None:
+    content = EXAMPLES[2].content
+    content += content.replace("11905", "12000")
+    said = text_of(as_alice.post("/logs/read/", {"content": content}), "#log-answer")
+    assert "without figures that can be used" in said
+    assert "Read one scrape at a time" in said
 
 
 def test_a_benchmark_is_sent_where_it_belongs(as_alice: Client) -> None:

@@ -34,6 +34,8 @@ class Command(BaseCommand):
 
 
 def _sentences(reading: MetricsReading) -> list[str]:
+    if reading.backend is None and not reading.speculation and reading.notes:
+        return list(map(str, reading.notes))
     if not reading.speculation:
         return [
             "No speculative counters: speculation is off, or statistics are.",

@@ -9,9 +9,11 @@ from deployments.telemetry.logs.fields import USUAL_FIELDS, Fields, read_fields
 from deployments.telemetry.logs.lines import LogLine, parse_line
 
 _MARKER = re.compile(r"(?P<name>SpecDecoding|Speculative) metrics:")
+_AMOUNT = r"\d{1,3}(?:,\d{3}){1,4}|\d{1,15}"
+"""An amount, with commas between thousands or without."""
 _SEED = re.compile(
-    r"\baccepted (?P<accepted>\d{1,15}) / drafted (?P<drafted>\d{1,15})"
-    r"(?: = (?P<rate>\d{1,3}(?:\.\d{1,6})?)%)?"
+    rf"\baccepted (?P<accepted>{_AMOUNT}) / drafted (?P<drafted>{_AMOUNT})(?!\d|,\d)"
+    r"(?: (?:=|\() ?(?P<rate>\d{1,3}(?:\.\d{1,6})?) ?%)?"
 )
 _QUOTED = re.compile("[\"'`]")
 _USUAL = re.compile(
@@ -279,7 +281,9 @@ def _window(fields: Fields, accepted: int | None, drafted: int | None) -> float 
 def _seed_record(
     line: LogLine, seed: re.Match[str], engine: int | None
 ) -> AcceptanceRecord:
-    accepted, drafted = int(seed["accepted"]), int(seed["drafted"])
+    accepted, drafted = (
+        int(seed[name].replace(",", "")) for name in ("accepted", "drafted")
+    )
     return AcceptanceRecord(
         line=line.number,
         log_time=line.log_time,
