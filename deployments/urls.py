@@ -324,6 +324,11 @@ urlpatterns: list[URLPattern] = [
         {"table": TableKey.ALARMS},
         name="alarm-list-file",
     ),
+    path(
+        "alarms/acknowledge/",
+        alarms.acknowledge_selected,
+        name="alarm-list-acknowledge",
+    ),
     path("alarms/<uuid:pk>/", alarms.alarm, name="alarm"),
     path("alarms/<uuid:pk>/acknowledge/", alarms.acknowledge, name="alarm-acknowledge"),
     path("approvals/", approvals.approval_list, name="approval-list"),

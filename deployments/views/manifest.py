@@ -89,6 +89,7 @@ MANIFEST: Mapping[str, Permission] = {
     "deployment-emergency-stop": Permission(methods=BOTH),
     "alarm-list": _read,
     "alarm-list-file": _data,
+    "alarm-list-acknowledge": _operate,
     "alarm": _read,
     "alarm-acknowledge": _operate,
     "deployment-acceptance": _read,

@@ -12,6 +12,8 @@ from django.test import Client
 from django.utils import timezone
 
 from deployments.models import (
+    Alarm,
+    AlarmKind,
     Cluster,
     Command,
     CommandKind,
@@ -422,6 +424,29 @@ def test_own_requests_are_withdrawn_together(
     others.refresh_from_db()
     assert others.state == RequestState.OPEN
     assert names(as_alice, "/approvals/?show=ended") != []
+
+
+def test_open_alarms_are_acknowledged_together(
+    as_alice: Client, as_bob: Client, fill: Fill, cluster: Cluster
+) -> None:
+    fill(1)
+    deployment = Deployment.objects.get()
+    opened = [
+        f.AlarmFactory.create(deployment=deployment, kind=kind)
+        for kind in (AlarmKind.SILENT_ZERO, AlarmKind.GAP)
+    ]
+    foreign = f.AlarmFactory.create()
+    page = parsed(as_alice.get("/alarms/"))
+    boxes = [str(box["value"]) for box in page.select("tbody [name=row]")]
+    assert sorted(boxes) == sorted(str(row.pk) for row in opened)
+    data = {"key": KEY, "row": [*boxes, str(foreign.pk)], "note": "engine  restarted"}
+    response = as_alice.post("/alarms/acknowledge/", data)
+    assert len(said(response)) == 2  # type: ignore[arg-type]
+    known = Alarm.objects.filter(acknowledged_by__isnull=False, note="engine restarted")
+    assert set(known) == set(opened)
+    assert not parsed(as_alice.get("/alarms/")).select("tbody [name=row]")
+    as_bob.post("/alarms/acknowledge/", {**data, "note": "never"})
+    assert not Alarm.objects.filter(note="never").exists()
 
 
 def test_releases_are_filtered_by_where_they_stand(

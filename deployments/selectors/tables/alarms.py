@@ -7,7 +7,15 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext
 
-from deployments.models import Alarm, AlarmEnd, AlarmKind, TableKey, User
+from deployments.models import (
+    Alarm,
+    AlarmEnd,
+    AlarmKind,
+    TableKey,
+    TeamRole,
+    User,
+)
+from deployments.selectors.access import team_ids_with_role
 from deployments.selectors.advice_words import spoken
 from deployments.selectors.ready_rows import Row
 from deployments.selectors.tables.addresses import address_of
@@ -22,11 +30,12 @@ from deployments.selectors.tables.columns import (
     TableRow,
 )
 from deployments.selectors.tables.people import full_name
-from deployments.selectors.tables.table import Table
+from deployments.selectors.tables.table import BulkAct, Table
 
 FIELDS = (
     "pk",
     "deployment__name",
+    "deployment__team_id",
     "deployment__cluster__name",
     "kind",
     "release_number",
@@ -80,6 +89,15 @@ class AlarmTable(Table):
     fields = FIELDS
     order = "-opened"
     search_hint = _("deployment or note")
+    bulk = BulkAct(
+        url_name="alarm-list-acknowledge",
+        label=_("Acknowledge"),
+        question=_(
+            "The others see that you know of the selected alarms; they stay until they are over."
+        ),
+        note=_("Note"),
+        tone="primary",
+    )
     empty = _(
         "No alarm was ever raised. The guide says what is watched, and when it is."
     )
@@ -154,12 +172,18 @@ class AlarmTable(Table):
     def read(
         self, rows: Iterable[Row], wanted: tuple[str, ...], user: User
     ) -> list[TableRow]:
-        """Everything stands in the rows."""
-        del user
+        """Everything stands in the rows; open alarms may be acknowledged by operators."""
+        operated = team_ids_with_role(user, TeamRole.OPERATOR)
         values = [VALUES[key] for key in wanted]
         found = (dict(zip(FIELDS, row, strict=True)) for row in rows)
         return [
-            TableRow(pk=row["pk"], values=tuple(value(row) for value in values))
+            TableRow(
+                pk=row["pk"],
+                values=tuple(value(row) for value in values),
+                open_to=row["closed_at"] is None
+                and not row["acknowledged_by__username"]
+                and row["deployment__team_id"] in operated,
+            )
             for row in found
         ]
 

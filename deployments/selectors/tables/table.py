@@ -60,11 +60,17 @@ class TableState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BulkAct:
-    """What may be done with selected rows; ``question`` is read before it is done."""
+    """What may be done with selected rows; ``question`` is read before it is done.
+
+    ``note`` is the label of words that go with it, and ``tone`` that of its button: what takes
+    something away is ``danger``.
+    """
 
     url_name: str
     label: "StrOrPromise"
     question: "StrOrPromise"
+    note: "StrOrPromise" = ""
+    tone: str = "danger"
 
 
 class Table(ABC):
