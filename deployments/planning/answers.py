@@ -99,6 +99,7 @@ def _replica(replica: PlannedReplica) -> dict[str, Json]:
         "host": replica.host,
         "role": replica.role.value,
         "rank": replica.rank,
+        "canary": replica.canary,
         "devices": list(replica.devices),
         "image": image_of(spec),
         "entrypoint": None,

@@ -297,7 +297,7 @@ def _with_roles(context: PlanContext) -> PlanContext:
         )
         for role in context.spec.roles
     )
-    context = replace(context, roles=roles)
+    context = replace(context, roles=_of_one_context(roles))
     context = replace(context, memory=plan_memory(context))
     replicas, troubles, beyond = place(context)
     return replace(context, replicas=replicas, troubles=troubles, beyond=beyond)
@@ -313,6 +313,23 @@ def _settled(context: PlanContext, layout: RoleLayout) -> RoleSettings:
     settings = role_settings(context, layout)
     fitting = refitted(context, settings, lambda wider: role_settings(context, wider))
     return fitting.of_one_length
+
+
+def _of_one_context(roles: tuple[RoleSettings, ...]) -> tuple[RoleSettings, ...]:
+    """The roles with the shortest context that memory left to one of them.
+
+    A request passes through both roles: what decode would refuse, prefill need not take.
+    """
+    shortest = min(
+        (one.max_model_len or 0 for one in roles if one.shortened_from is not None),
+        default=0,
+    )
+    return tuple(
+        replace(one, max_model_len=shortest, shortened_from=None).of_one_length
+        if shortest and (one.max_model_len is None or one.max_model_len > shortest)
+        else one
+        for one in roles
+    )
 
 
 def _plan(context: PlanContext, digests: tuple[tuple[str, str], ...]) -> Plan:

@@ -9,7 +9,9 @@ from django.db.models import (
     BooleanField,
     CharField,
     DateTimeField,
+    Exists,
     F,
+    OuterRef,
     Value,
 )
 
@@ -87,11 +89,16 @@ def unread_replicas(
     return late if len(late) < len(found) else ()
 
 
-def releases_until(deployment: Deployment, end: datetime) -> list[Release]:
-    """Releases that went live before the end, oldest first."""
+def releases_until(
+    deployment: Deployment, end: datetime, *, canaries: bool = True
+) -> list[Release]:
+    """Releases that went live before the end, oldest first; those with a canary only if asked for."""
+    found = deployment.releases.filter(live_at__isnull=False, live_at__lte=end)
+    if not canaries:
+        trying = Replica.objects.filter(release=OuterRef("pk"), canary=True)
+        found = found.exclude(Exists(trying))
     rows = (
-        deployment.releases.filter(live_at__isnull=False, live_at__lte=end)
-        .select_related("plan__revision")
+        found.select_related("plan__revision")
         .defer("plan__document", "plan__revision__document")
         .order_by("-live_at")[:MOST_RELEASES]
     )

@@ -71,8 +71,13 @@ class Changed:
 
 
 def newest_change(deployment: Deployment, now_s: int) -> Changed | None:
-    """Read the comparison in three queries, in one where nothing changed in 30 days."""
-    releases = releases_until(deployment, datetime.fromtimestamp(now_s, UTC))
+    """Read the comparison in three queries, in one where nothing changed in 30 days.
+
+    A release with a canary drafts in two ways at once: it is neither before nor after, and what its
+    canary tries is compared once every replica does it.
+    """
+    now = datetime.fromtimestamp(now_s, UTC)
+    releases = releases_until(deployment, now, canaries=False)
     changes = [
         (before, after)
         for before, after in pairwise(releases)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from deployments.planning.answers import plan_answer
 from deployments.planning.deployment_spec import parse_deployment_spec
 from deployments.planning.documents import from_document
 from deployments.planning.errors import PlanningError
@@ -58,6 +59,9 @@ def test_the_last_replica_tries_it_and_nothing_else_changes(
     made = plan(replace(TWO, canary=canary), *GPUS)
     assert counts(made) == [("combined", 3, False), ("combined", count, True)]
     assert made.canary is made.replicas[1]
+    replicas = plan_answer(made)["replicas"]
+    assert isinstance(replicas, list)
+    assert [one["canary"] for one in replicas if isinstance(one, dict)] == [False, True]
     assert made.replicas[0] == without.replicas[0]
     old, new = without.replicas[1], made.replicas[1]
     assert new.container.command != old.container.command

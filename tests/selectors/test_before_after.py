@@ -115,6 +115,20 @@ def test_a_release_without_another_setting_is_no_change(
     assert changed.before == after.release
 
 
+def test_a_release_with_a_canary_is_neither_before_nor_after(
+    deployment: Deployment, before: Replica
+) -> None:
+    minutes(before, 190, 99)
+    trying = release(deployment, 2, 90, method="mtp", num_speculative_tokens=3)
+    Replica.objects.filter(pk=trying.pk).update(canary=True)
+    assert newest_change(deployment, NOW) is None
+    after = release(deployment, 3, 60, method="mtp", num_speculative_tokens=3)
+    minutes(after, 55, 0)
+    changed = newest_change(deployment, NOW)
+    assert changed is not None
+    assert (changed.before, changed.after) == (before.release, after.release)
+
+
 def test_after_a_month_nobody_asks(deployment: Deployment, before: Replica) -> None:
     release(deployment, 2, 90, method="mtp", num_speculative_tokens=3)
     assert newest_change(deployment, NOW + 31 * 86_400) is None

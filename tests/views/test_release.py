@@ -258,6 +258,10 @@ def test_proof_compares_the_log_with_the_plan(
     )
     page = parsed(as_alice.get(f"/releases/{release.pk}/"))
     assert words(page, "[aria-labelledby=h-proof] li .end") == said
+    assert "canary" not in words(page, "[aria-labelledby=h-proof] li")
+    Replica.objects.update(canary=True)
+    page = parsed(as_alice.get(f"/releases/{release.pk}/"))
+    assert "· canary ·" in words(page, "[aria-labelledby=h-proof] li")
 
 
 def test_untrusted_text_is_escaped(as_alice: Client, release: Release) -> None:

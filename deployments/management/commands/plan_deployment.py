@@ -139,9 +139,10 @@ def _summary(plan: Plan) -> str:
     )
     for replica in plan.replicas:
         devices = ",".join(map(str, replica.devices)) or "none"
+        rank = f"{replica.rank}, the canary," if replica.canary else replica.rank
         lines += [
             "",
-            f"{replica.role.value} {replica.rank} on {replica.host}, devices {devices}:",
+            f"{replica.role.value} {rank} on {replica.host}, devices {devices}:",
             readable_command(replica.container.command),
         ]
     lines += ["", *(_memory(one) for one in plan.memory)]

@@ -62,6 +62,20 @@ def test_limits_that_the_planner_chose_are_taken_over_where_all_share_them() -> 
     assert with_limits_of(kept, on).limits.max_num_seqs == 7
 
 
+def test_a_context_that_memory_cut_is_one_of_both_roles_and_of_both_arms() -> None:
+    """What decode cannot hold, prefill does not take; without a drafter the planner would cut elsewhere."""
+    spec, hosts = SPECS["apart"]
+    spec = replace(spec, limits=Limits())
+    on = plan(spec, *hosts)
+    cut = {one.max_model_len for one in on.memory}
+    assert len(cut) == 1
+    off = without_speculation(spec)
+    assert arm_differences(on, plan(off, *hosts)) != ()
+    off = with_limits_of(off, on)
+    assert {off.limits.max_model_len} == cut
+    assert arm_differences(on, plan(off, *hosts)) == ()
+
+
 def test_an_environment_that_differs_is_named() -> None:
     (said,) = arm_differences(*arms("mtp", environment=(("HCCL_BUFFSIZE", "77"),)))
     assert "HCCL_BUFFSIZE" in str(said)
