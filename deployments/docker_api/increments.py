@@ -4,28 +4,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from hashlib import sha256
-from typing import overload
+from itertools import compress
 
 from deployments.docker_api.frames import STREAMS, RawLine
+from deployments.docker_api.log_lines import LogLine, ManyLines, log_line
 from deployments.docker_api.rows import LogRows, stamp_of
 
 CONTEXT_LINES = 64
-STORED_BESIDE = 76
-"""Bytes that a line takes in a json-file besides its words."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogLine:
-    """One line: stream, engine time stamp, its place among lines of that stamp, and text.
-
-    Bytes that are no UTF-8 arrive as U+FFFD; ``truncated`` marks lines cut at 64 kB.
-    """
-
-    stream: str
-    ts_ns: int
-    sequence: int
-    text: str
-    truncated: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,98 +47,10 @@ class LogIncrement:
     more: bool = False
 
 
-class ManyLines(Sequence[LogLine]):
-    """Some lines of a long answer; each is made when it is asked for."""
-
-    def __init__(self, rows: LogRows, places: Sequence[int]) -> None:
-        self._rows = rows
-        self._places = places
-
-    def __len__(self) -> int:
-        """How many lines there are."""
-        return len(self._places)
-
-    @overload
-    def __getitem__(self, place: int) -> LogLine: ...
-    @overload
-    def __getitem__(self, place: slice) -> "ManyLines": ...
-    def __getitem__(self, place: int | slice) -> "LogLine | ManyLines":
-        """One line, or some of them."""
-        if isinstance(place, slice):
-            return ManyLines(self._rows, self._places[place])
-        return log_line(self._rows.line(self._places[place]))
-
-    def holding(self, words: Sequence[str]) -> Iterator[LogLine]:
-        """The lines that hold one of the words that they were read for.
-
-        Raises:
-            ValueError: they were read for others.
-        """
-        if self._rows.marks != tuple(word.encode("ascii") for word in words):
-            raise ValueError("These lines were read for other words.")
-        some = self._rows.held
-        if len(self) < len(self._rows):
-            ours = set(self._places)
-            some = [place for place in some if place in ours]
-        return (log_line(self._rows.line(place)) for place in some)
-
-    def amount_of_bytes(self, stream: str) -> int:
-        """About how many bytes the lines of the stream take where the engine keeps them."""
-        lines, whole = self.amount(stream), self._rows.size
-        if len(self) < len(self._rows):
-            whole = sum(len(self._rows.words(place)) for place in self._places)
-        return whole * lines // len(self) + lines * STORED_BESIDE if lines else 0
-
-    def amount(self, stream: str) -> int:
-        """How many lines are of the stream."""
-        kinds, places = self._rows.kinds, self._places
-        if not isinstance(places, range):
-            kinds = bytearray([kinds[place] for place in places])
-        return sum(
-            kinds.count(kind) for kind, name in STREAMS.items() if name == stream
-        )
-
-
-def bytes_of(lines: Sequence[LogLine], stream: str) -> int:
-    """About how many bytes the engine's file takes for the lines of the stream."""
-    if isinstance(lines, ManyLines):
-        return lines.amount_of_bytes(stream)
-    return sum(len(one.text) + STORED_BESIDE for one in lines if one.stream == stream)
-
-
-def lines_holding(lines: Sequence[LogLine], words: Sequence[str]) -> Iterator[LogLine]:
-    """The lines that hold one of the words, in their order.
-
-    Raises:
-        ValueError: they were read for other words.
-    """
-    if isinstance(lines, ManyLines):
-        return lines.holding(words)
-    return (line for line in lines if any(word in line.text for word in words))
-
-
-def amount_of(lines: Sequence[LogLine], stream: str) -> int:
-    """How many lines are of the stream."""
-    if isinstance(lines, ManyLines):
-        return lines.amount(stream)
-    return sum(line.stream == stream for line in lines)
-
-
 @dataclass(frozen=True, slots=True)
 class _Placed:
     raw: RawLine
     sequence: int
-
-
-def log_line(raw: RawLine, sequence: int = 0) -> LogLine:
-    """The line as text."""
-    return LogLine(
-        stream=raw.stream,
-        ts_ns=raw.ts_ns,
-        sequence=sequence,
-        text=raw.data.decode("utf-8", "replace").removesuffix("\r"),
-        truncated=raw.truncated,
-    )
 
 
 def newest_anchor(cursors: Mapping[str, StreamCursor]) -> StreamCursor | None:
@@ -181,7 +78,8 @@ class Reading:
     """One answer that is read in parts, each an increment; ``given`` is where it began.
 
     What is new is told by those first cursors: a later part needs no proof of its own, since it
-    came with the same answer.
+    came with the same answer. New is what stands behind the line that was read last, whatever its
+    stamp says, for clocks are set back; only where that line is not there stamps tell.
     """
 
     given: Mapping[str, StreamCursor]
@@ -192,6 +90,7 @@ class Reading:
     _before: tuple[LogLine, ...] = ()
     _counted: Counter[tuple[str, int]] = field(default_factory=Counter)
     _proven: bool = False
+    _passed: set[str] = field(default_factory=set)
 
     def lines(
         self, raw_lines: Iterable[RawLine], *, more: bool = False
@@ -203,8 +102,7 @@ class Reading:
             if (line.raw.whole or self.final)
             and (self.until_ns is None or line.raw.ts_ns < self.until_ns)
         ]
-        new = [line for line in placed if _is_new(line, self.given)]
-        old = [line for line in placed if not _is_new(line, self.given)]
+        new, old = self._told_apart(placed)
         return self._increment(
             tuple(log_line(line.raw, line.sequence) for line in new),
             [log_line(line.raw, line.sequence) for line in old[-CONTEXT_LINES:]],
@@ -225,8 +123,20 @@ class Reading:
             places = [place for place in places if stamps[place] < end]
         new, old = places, []
         if any(bounds.values()) and min(stamps, default=b"") < max(bounds.values()):
-            new = [place for place in places if stamps[place] >= bounds[kinds[place]]]
-            old = [place for place in places if stamps[place] < bounds[kinds[place]]]
+            last_read = {
+                kind: self._last_read(rows, kind, name)
+                for kind, name in STREAMS.items()
+            }
+            flags = [
+                stamps[place] >= bounds[kinds[place]]
+                if (seen := last_read[kinds[place]]) is None
+                else place > seen
+                for place in places
+            ]
+            new = list(compress(places, flags))
+            old = [
+                place for place, is_new in zip(places, flags, strict=True) if not is_new
+            ]
         self._count_last(
             rows.line(place) for place in _last_of_each(kinds, range(len(rows)))
         )
@@ -237,6 +147,56 @@ class Reading:
             {line.stream: _Placed(line, 0) for line in last},
             self._lost_rows(rows, old, new),
             more=rows.cut,
+        )
+
+    def _last_read(self, rows: LogRows, kind: int, stream: str) -> int | None:
+        """Where the line of the stream's cursor stands; -1 for before them all, ``None`` for nowhere."""
+        if stream in self._passed:
+            return -1
+        cursor = self.given.get(stream, StreamCursor())
+        if cursor.same_timestamp != 1 or not rows.has_stamp(
+            stamp := stamp_of(cursor.timestamp_ns)
+        ):
+            return None
+        for place in range(rows.stamps.index(stamp), len(rows)):
+            if (rows.kinds[place], rows.stamps[place]) == (kind, stamp):
+                if _hash(rows.line(place)) != cursor.line_hash:
+                    return None
+                self._passed.add(stream)
+                return place
+        return None
+
+    def _told_apart(
+        self, placed: Sequence[_Placed]
+    ) -> tuple[list[_Placed], list[_Placed]]:
+        """What is new, and what was read before."""
+        last_read = {
+            line.raw.stream: number
+            for number, line in enumerate(placed)
+            if self._is_last_read(line)
+        }
+        new: list[_Placed] = []
+        old: list[_Placed] = []
+        for number, line in enumerate(placed):
+            stream = line.raw.stream
+            if stream in self._passed:
+                is_new = True
+            elif stream in last_read:
+                is_new = number > last_read[stream]
+            else:
+                is_new = _is_new(line, self.given)
+            (new if is_new else old).append(line)
+        self._passed |= last_read.keys()
+        return new, old
+
+    def _is_last_read(self, line: _Placed) -> bool:
+        """Whether it is the line of its stream's cursor."""
+        cursor = self.given.get(line.raw.stream)
+        return (
+            cursor is not None
+            and line.raw.ts_ns == cursor.timestamp_ns
+            and line.sequence + 1 == cursor.same_timestamp
+            and _hash(line.raw) == cursor.line_hash
         )
 
     def takes(self, rows: LogRows) -> bool:

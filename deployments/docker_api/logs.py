@@ -21,18 +21,20 @@ from deployments.docker_api.frames import (
 )
 from deployments.docker_api.increments import (
     LogIncrement,
-    LogLine,
     LostLines,
     Reading,
     StreamCursor,
-    amount_of,
-    bytes_of,
     increment_of,
-    lines_holding,
-    log_line,
     newest_anchor,
 )
-from deployments.docker_api.rows import Again, Arriving, LogRows, RowReader
+from deployments.docker_api.log_lines import (
+    LogLine,
+    amount_of,
+    bytes_of,
+    lines_holding,
+    log_line,
+)
+from deployments.docker_api.rows import Again, Arriving, LogRows, RowReader, stamp_of
 from deployments.docker_api.transport import get
 from deployments.planning.text import text
 
@@ -60,17 +62,23 @@ MANY = 2000
 OVERLAP_NS = 2_000_000_000
 """The two streams are stamped apart and may be stored slightly out of order."""
 
+SET_BACK_NS = 30_000_000_000
+"""By so much a clock may be set back between two looks at it without a line being missed."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogRange:
     """A part of a log by the engine's clock, up to ``until_ns`` without it.
 
     ``final`` takes a last line that has no newline, as a container that has ended leaves it.
+    ``clock_ns`` is what that clock shows, as far as known: where it was set back, new lines have
+    stamps before those that were read.
     """
 
     from_ns: int = 0
     until_ns: int | None = None
     final: bool = False
+    clock_ns: int | None = None
 
 
 def read_since(
@@ -91,19 +99,20 @@ def read_since(
         DockerApiError: the engine does not answer, answers an error, or has no such container.
     """
     anchor = newest_anchor(cursors)
+    oldest = None
     if anchor is None:
         since = max((cursor.timestamp_ns for cursor in cursors.values()), default=0)
+    elif part.clock_ns is not None and part.clock_ns < anchor.timestamp_ns - OVERLAP_NS:
+        since, oldest = 0, anchor.timestamp_ns
     else:
-        since = anchor.timestamp_ns - OVERLAP_NS
-    since = max(part.from_ns, since)
-    oldest = min(
-        (
+        since = anchor.timestamp_ns - SET_BACK_NS
+        oldest = min(
             cursor.timestamp_ns
             for cursor in cursors.values()
-            if cursor.line_hash and cursor.timestamp_ns >= since
-        ),
-        default=None,
-    )
+            if cursor.line_hash
+            and cursor.timestamp_ns >= anchor.timestamp_ns - OVERLAP_NS
+        )
+    since = max(part.from_ns, since)
     reading = Reading(cursors, until_ns=part.until_ns, final=part.final)
     for tail in (None,) if oldest is None else _TAILS:
         with _open(
@@ -111,7 +120,7 @@ def read_since(
         ) as answer:
             parts = Answer(answer, marks)
             found = parts.part()
-            if not found.begins_before(oldest, tail):
+            if not found.begins_before(oldest, tail, anchor):
                 continue
             yield found.increment(reading)
             while found.cut:
@@ -192,14 +201,24 @@ class Part:
         """The lines, made one by one."""
         return self.joined or [self.rows.line(place) for place in range(len(self.rows))]
 
-    def begins_before(self, ts_ns: int | None, tail: int | None) -> bool:
+    def begins_before(
+        self, ts_ns: int | None, tail: int | None, anchor: StreamCursor | None = None
+    ) -> bool:
         """Whether no line of that stamp or behind it is cut off by ``tail``.
 
-        Either fewer frames came than were asked for, all of them, or the first one is older.
+        Either fewer frames came than were asked for, all of them, or the first one is older and the
+        line that was read last is there: behind that one clocks may have been set back.
         """
         if ts_ns is None or tail is None or (self.frames < tail and not self.cut):
             return True
-        return self.first_ts_ns is not None and self.first_ts_ns < ts_ns
+        if self.first_ts_ns is None or self.first_ts_ns >= ts_ns:
+            return False
+        return anchor is None or self._has_stamp(anchor.timestamp_ns)
+
+    def _has_stamp(self, ts_ns: int) -> bool:
+        if len(self.rows):
+            return self.rows.has_stamp(stamp_of(ts_ns))
+        return any(line.ts_ns == ts_ns for line in self.joined)
 
     def increment(self, reading: Reading) -> LogIncrement:
         """What is new in it."""

@@ -7,9 +7,11 @@ container may start again between two questions: a run begins behind everything 
 """
 
 import logging
+import time
 import uuid
 from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import replace
 from itertools import islice
 
 from django.db import transaction
@@ -41,7 +43,13 @@ from deployments.models import (
 from deployments.services.fault_points import fault_point
 from deployments.services.file_logs import read_file_log
 from deployments.services.host_access import open_host
-from deployments.services.log_runs import ROTATED, OvertakenError, Run, sample_row
+from deployments.services.log_runs import (
+    ROTATED,
+    FirstLook,
+    OvertakenError,
+    Run,
+    sample_row,
+)
 from deployments.services.log_samples import MARKS, samples_of
 from deployments.services.metrics_reading import scrape
 from deployments.services.run_counts import cursor_of, fill_in, locked
@@ -185,17 +193,28 @@ def _read_answer(engine: Engine, run: Run) -> tuple[int, bool]:
         engine,
         run.container_id,
         {stream: _value(row) for stream, row in rows.items()},
-        LogRange(until_ns=until_ns, final=run.ended),
+        LogRange(
+            until_ns=until_ns, final=run.ended, clock_ns=_clock_ns(run.replica.host)
+        ),
         marks=MARKS,
     )
     stored, more = 0, False
+    read_before = any(row.timestamp_ns or row.line_hash for row in rows.values())
+    first_look = None if read_before else FirstLook(run)
     with closing(increments):
         for increment in islice(increments, MOST_INCREMENTS):
             if increment.lines or run.ended:
                 _require_same_run(engine, run)
             more = increment.more or (run.ended and bool(increment.lines))
+            if first_look and (lost := first_look.lost(increment)):
+                increment = replace(increment, lost=lost)  # noqa: PLW2901
             stored += _store(run, rows, increment, finished=run.ended and not more)
     return stored, more
+
+
+def _clock_ns(host: Host) -> int:
+    """What the clock of the host shows, as it differed from ours when it was last compared."""
+    return time.time_ns() + (host.clock_offset_ms or 0) * 10**6
 
 
 def _require_same_run(engine: Engine, run: Run) -> None:

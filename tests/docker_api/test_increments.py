@@ -1,7 +1,16 @@
 """What is new and what is missing, decided on lines alone."""
 
+import io
+from contextlib import AbstractContextManager, nullcontext
+from typing import cast
+
+import pytest
+
+from deployments.docker_api import logs
+from deployments.docker_api.client import Engine
 from deployments.docker_api.frames import RawLine
 from deployments.docker_api.increments import LostLines, StreamCursor, increment_of
+from tests.docker_api.test_rows import frame
 
 
 def raw(
@@ -66,3 +75,72 @@ def test_a_line_without_end_waits_unless_it_is_the_last_of_all() -> None:
 def test_until_leaves_the_next_run_to_the_next_run() -> None:
     found = increment_of([raw("old", 5), raw("new", 9)], {}, until_ns=9)
     assert [line.text for line in found.lines] == ["old"]
+
+
+def test_lines_behind_the_last_one_are_new_though_the_clock_was_set_back() -> None:
+    read = cursors_after(raw("a", 90), raw("b", 100))
+    found = increment_of(
+        [raw("a", 90), raw("b", 100), raw("c", 40), raw("d", 50)], read
+    )
+    assert [line.text for line in found.lines] == ["c", "d"]
+    assert found.lost is None
+    later = [raw("a", 90), raw("b", 100), raw("c", 40), raw("d", 50), raw("e", 60)]
+    assert new_texts(later, dict(found.cursors)) == ["e"]
+
+
+SECOND_NS = 1_000_000_000
+BEGAN_NS = 1_795_780_800 * SECOND_NS
+
+
+class StoredLog:
+    """Lines in the order in which they were stored, asked for as an engine is asked."""
+
+    def __init__(self, seconds: list[int]) -> None:
+        self.stamps = [BEGAN_NS + at * SECOND_NS for at in seconds]
+        self.asked: list[int | None] = []
+
+    def open(
+        self,
+        _engine: object,
+        _container_id: str,
+        *,
+        since: int,
+        until_ns: int | None = None,
+        tail: int | None = None,
+    ) -> AbstractContextManager[io.BytesIO]:
+        """The engine cuts by ``tail`` first."""
+        assert until_ns is None
+        self.asked.append(tail)
+        kept = list(enumerate(self.stamps))[-(tail or len(self.stamps)) :]
+        return nullcontext(
+            io.BytesIO(
+                b"".join(
+                    frame(1, at, b"line %d\n" % number)
+                    for number, at in kept
+                    if at >= since
+                )
+            )
+        )
+
+
+@pytest.mark.parametrize("many", [3, 3000])
+@pytest.mark.parametrize("back_s", [1, 25, 4000])
+def test_a_clock_that_is_set_back_loses_and_doubles_nothing(
+    monkeypatch: pytest.MonkeyPatch, many: int, back_s: int
+) -> None:
+    log = StoredLog(list(range(5000, 5000 + many)))
+    monkeypatch.setattr(logs, "_open", log.open)
+    cursors: dict[str, StreamCursor] = {}
+    read: list[str] = []
+    for step in range(4):
+        now_ns = log.stamps[-1] + SECOND_NS // 2
+        # A short way back is not seen by who looks at the clock now and then.
+        part = logs.LogRange(clock_ns=now_ns if back_s > 30 else None)
+        for found in logs.read_since(cast("Engine", None), "c", cursors, part):
+            read += [line.text for line in found.lines]
+            assert found.lost is None
+            cursors = dict(found.cursors)
+        last = log.stamps[-1] - (back_s * SECOND_NS if step == 0 else 0)
+        log.stamps += [last + at * SECOND_NS // 4 for at in range(1, many)]
+    assert read == [f"line {number}" for number in range(many + 3 * (many - 1))]
+    assert log.asked[-1] is not None

@@ -10,14 +10,8 @@ import pytest
 
 from deployments.docker_api import logs
 from deployments.docker_api.frames import STREAMS, join_lines, read_frames, timestamp_ns
-from deployments.docker_api.increments import (
-    LogLine,
-    Reading,
-    StreamCursor,
-    amount_of,
-    increment_of,
-    lines_holding,
-)
+from deployments.docker_api.increments import Reading, StreamCursor, increment_of
+from deployments.docker_api.log_lines import LogLine, amount_of, lines_holding
 from deployments.docker_api.rows import Again, LogRows, RowReader, stamp_of
 
 MARKS_TEXT = ("metrics:", "Engine ", " plain")
