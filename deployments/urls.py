@@ -354,17 +354,14 @@ urlpatterns: list[URLPattern] = [
     path(
         "approvals/<uuid:pk>/decide/", approvals.approval_decide, name="approval-decide"
     ),
+    path("approvals/<uuid:pk>/read/", approvals.approval_read, name="approval-read"),
     path("approvals/<uuid:pk>/comment/", comments.comment, name="approval-comment"),
     path(
         "approvals/<uuid:pk>/withdraw/",
         approvals.approval_withdraw,
         name="approval-withdraw",
     ),
-    path(
-        "approvals/<uuid:pk>/release/",
-        approvals.approval_release,
-        name="approval-release",
-    ),
+    path("approvals/<uuid:pk>/release/", approvals.release, name="approval-release"),
     path(
         "approvals/<uuid:pk>/preflight/",
         preflight.preflight,

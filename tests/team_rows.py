@@ -113,6 +113,24 @@ class RequestCommentFactory(DjangoModelFactory[models.RequestComment]):
     text = "Why three tokens?"
 
 
+class ChangesReadFactory(DjangoModelFactory[models.ChangesRead]):
+    """Somebody who was shown what a request changes."""
+
+    class Meta:
+        model = models.ChangesRead
+
+    request = SubFactory(ApprovalRequestFactory)
+    user = SubFactory(UserFactory)
+    digest = SelfAttribute("request.digest")
+
+
+def shown_changes(user: models.User, request: models.ApprovalRequest) -> None:
+    """The person looked at what the request changes, so that they may approve it at high risk."""
+    models.ChangesRead.objects.get_or_create(
+        request=request, user=user, digest=request.digest
+    )
+
+
 class BreakGlassFactory(DjangoModelFactory[models.BreakGlass]):
     """A release that somebody started without approval, not reviewed."""
 

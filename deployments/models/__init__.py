@@ -26,6 +26,7 @@ from deployments.models.benchmark_pair import (
 )
 from deployments.models.break_glass import BreakGlass
 from deployments.models.catalog import Checkpoint, Drafter, TargetModel
+from deployments.models.changes_read import ChangesRead
 from deployments.models.cluster_share import ClusterShare, ShareAccess
 from deployments.models.command import Command, CommandKind, CommandState
 from deployments.models.comment import RequestComment
@@ -142,6 +143,7 @@ __all__ = [
     "BenchmarkState",
     "Booking",
     "BreakGlass",
+    "ChangesRead",
     "ChannelKind",
     "Checkpoint",
     "Cluster",

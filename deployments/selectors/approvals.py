@@ -36,6 +36,7 @@ from deployments.selectors.changes import (
     file_changes,
     setting_changes,
 )
+from deployments.selectors.changes_read import changes_unread, was_shown
 from deployments.selectors.deciders import Lack, lacking
 from deployments.selectors.freezes import freeze_of, goes_back
 from deployments.selectors.intents import STATE_SENTENCES, intent, replacement
@@ -78,7 +79,8 @@ class RequestPage:
     ``plan`` is ``None`` when the stored plan cannot be trusted; ``broken`` then says why.
     ``against`` is the release that the plan is compared with: the live one, or the one that it
     replaced. ``freeze`` is what forbids to start it now, ``early`` the moment
-    that has to come first, ``glass`` that it was started without approval.
+    that has to come first, ``glass`` that it was started without approval. ``unread`` holds approval
+    back until the person opened what changes.
     """
 
     row: ApprovalRequest
@@ -104,6 +106,7 @@ class RequestPage:
     asks_proof: bool
     comments: tuple[RequestComment, ...]
     lacks: tuple[Lack, ...]
+    unread: bool
 
     @property
     def sentence(self) -> str:
@@ -203,7 +206,8 @@ def requests_for(user: User) -> ScopedQuerySet[ApprovalRequest]:
 def with_void_vote(user: User, rows: QuerySet[ApprovalRequest]) -> QuerySet[Any]:
     """The same rows with ``voted_on``: the revision on which the person voted before its request was superseded.
 
-    ``None`` where there is no such vote, so nothing has to be told.
+    ``None`` where there is no such vote, so nothing has to be told. ``changes_shown`` says whether
+    they were shown what this plan changes.
     """
     earlier = Approval.objects.filter(
         user=user,
@@ -212,7 +216,7 @@ def with_void_vote(user: User, rows: QuerySet[ApprovalRequest]) -> QuerySet[Any]
         request__plan__revision__deployment=OuterRef("plan__revision__deployment"),
     ).order_by("-created_at")
     number = earlier.values("request__plan__revision__number")[:1]
-    return rows.annotate(voted_on=Subquery(number))
+    return rows.annotate(voted_on=Subquery(number), changes_shown=was_shown(user))
 
 
 def effective_state(row: ApprovalRequest) -> str:
@@ -283,6 +287,7 @@ def request_page(user: User, row: ApprovalRequest) -> RequestPage:
         and glass.used_by_id != user.pk
         and bool(MAY_REVIEW & roles),
         early=early,
+        unread=is_open and not said and changes_unread(user, row),
         asks_proof=is_open and not said and asks_proof(row, rules),
         may_plan_start=is_open
         and operates

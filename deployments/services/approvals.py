@@ -20,6 +20,7 @@ from deployments.models import (
     User,
 )
 from deployments.planning.text import Text, text
+from deployments.selectors.changes_read import changes_unread
 from deployments.selectors.deciders import is_enough, lacking, who_text
 from deployments.selectors.plans import stored_plan
 from deployments.selectors.start_times import AT_ANY_TIME, start_word
@@ -81,7 +82,8 @@ def decide(  # noqa: PLR0913 - what a page showed, and what a person says of it
     Raises:
         ProofNeededError: the rules ask for such a proof, and the last is too old.
         NotAllowedError: no approver, or the policy asks for a person other than the authors.
-        ConflictError: the request is no longer open, or another digest or start was shown.
+        ConflictError: the request is no longer open, another digest or start was shown, or it is of
+            high risk and the person was not shown what it changes.
     """
     why_not = obstacle(user, request)
     if why_not is not None:
@@ -95,6 +97,7 @@ def decide(  # noqa: PLR0913 - what a page showed, and what a person says of it
             # Two votes at the same instant must see each other, or neither would be the last.
             locked = ApprovalRequest.objects.select_for_update().get(pk=request.pk)
             _prove_shown(locked, shown_start)
+            _prove_read(user, locked, decision)
             _prove_person(request, proved_at)
             absent = _absent(user, request)
             vote, made = Approval.objects.get_or_create(
@@ -267,6 +270,13 @@ def _prove_shown(request: ApprovalRequest, shown_start: str) -> None:
     if start_word(request) != shown_start:
         raise ConflictError(
             _("When it would start changed since you opened this page. Look again.")
+        )
+
+
+def _prove_read(user: User, request: ApprovalRequest, decision: Decision) -> None:
+    if decision == Decision.APPROVE and changes_unread(user, request):
+        raise ConflictError(
+            _("This plan is of high risk: look at what it changes, then approve it.")
         )
 
 

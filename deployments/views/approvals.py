@@ -9,6 +9,7 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
@@ -29,6 +30,7 @@ from deployments.selectors.tables.approvals import APPROVALS
 from deployments.selectors.texts import say_error
 from deployments.selectors.votes import roles_on, team_of
 from deployments.services.approvals import decide, withdraw
+from deployments.services.changes_read import open_changes
 from deployments.services.errors import ConflictError, ProofNeededError, UseCaseError
 from deployments.services.releases import start_release
 from deployments.services.schedules import plan_start
@@ -109,6 +111,18 @@ def approval_decide(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
 
 
 @require_POST
+def approval_read(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """Lead to what the plan changes, and note that the person was shown it."""
+    row = _find(request, pk)
+    digest = request.POST.get("digest", "")
+    try:
+        open_changes(person(request), row, shown_digest=digest)
+    except UseCaseError as error:
+        return _refused(request, pk, error)
+    return redirect(f"{reverse('approval', args=[pk])}#h-diff")
+
+
+@require_POST
 def approval_withdraw(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """Take the request back."""
     row = _find(request, pk)
@@ -143,7 +157,7 @@ def approval_start(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
 
 
 @require_POST
-def approval_release(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
+def release(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
     """Deploy the approved plan; a second click finds the first one's release."""
     row = _find(request, pk)
     form = ActForm(request.POST)
@@ -152,10 +166,10 @@ def approval_release(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
         error = _("This page is out of date. Look at it again, then deploy.")
         return _page(request, row, status=422, error=error)
     try:
-        release = start_release(person(request), row, str(form.cleaned_data["key"]))
+        started = start_release(person(request), row, str(form.cleaned_data["key"]))
     except (UseCaseError, PlanningError) as error:
         return _refused(request, pk, error)
-    return redirect("release", pk=release.pk)
+    return redirect("release", pk=started.pk)
 
 
 @require_safe

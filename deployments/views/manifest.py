@@ -112,6 +112,7 @@ MANIFEST: Mapping[str, Permission] = {
     "approval-list-withdraw": _operate,
     "approval": _read,
     "approval-decide": Permission(methods=CHANGE, role=TeamRole.APPROVER),
+    "approval-read": Permission(methods=CHANGE, role=TeamRole.APPROVER),
     "approval-withdraw": _request_by_key,
     # Whoever holds a role in the team may: the service asks.
     "approval-comment": Permission(methods=CHANGE),

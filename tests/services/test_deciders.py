@@ -22,7 +22,7 @@ from deployments.services.errors import NotApprovedError
 from deployments.services.policies import change_rules
 from tests.factories import member
 from tests.services.conftest import Team1
-from tests.team_rows import ClusterShareFactory
+from tests.team_rows import ClusterShareFactory, shown_changes
 from tests.world import browser
 
 pytestmark = pytest.mark.django_db
@@ -45,6 +45,7 @@ def asking(admin: User, cluster: Cluster, *who: WhoRule) -> None:
 def approve(user: User, request: ApprovalRequest) -> str:
     """Approve what the page shows; returns the state after it."""
     request = ApprovalRequest.objects.get(pk=request.pk)
+    shown_changes(user, request)
     return decide(user, request, Decision.APPROVE, shown_digest=request.digest).state
 
 

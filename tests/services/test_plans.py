@@ -33,6 +33,7 @@ from tests.factories import (
 )
 from tests.services.conftest import Team1
 from tests.services.connections import at_once
+from tests.team_rows import shown_changes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,6 +151,7 @@ def test_newer_revision_replaces_open_and_approved_requests(
     team1: Team1, wish: Wish
 ) -> None:
     first = submit_plan(team1.alice, wish.inputs, wish.spec, shown_digest=wish.digest())
+    shown_changes(team1.bob, first)
     decide(team1.bob, first, Decision.APPROVE, shown_digest=first.digest)
     second = submit_plan(
         team1.alice, wish.inputs, wish.spec, shown_digest=wish.digest()

@@ -54,7 +54,7 @@ from tests.factories import (
 )
 from tests.services.conftest import Team1
 from tests.services.test_plans import Wish, make_wish
-from tests.team_rows import ClusterShareFactory
+from tests.team_rows import ClusterShareFactory, shown_changes
 from tests.world import browser
 
 pytestmark = pytest.mark.django_db
@@ -89,6 +89,7 @@ def submitted(team1: Team1, guests: Team) -> ApprovalRequest:
 def approve(user: User, request: ApprovalRequest) -> None:
     """Approve what the page shows."""
     request.refresh_from_db()
+    shown_changes(user, request)
     decide(user, request, Decision.APPROVE, shown_digest=request.digest)
 
 

@@ -31,6 +31,7 @@ from deployments.services.releases import start_release
 from deployments.services.rollout.executor import run_command
 from tests.factories import AcceptanceSampleFactory
 from tests.pseudo_language import active_pseudo_language  # noqa: F401 - fixture
+from tests.team_rows import shown_changes
 from tests.views.plan_fixtures import (  # noqa: F401 - fixtures
     at,
     complete_state,
@@ -75,6 +76,7 @@ def request_row(as_alice: Client, state: State) -> ApprovalRequest:
 def failed(request_row: ApprovalRequest, alice: User, bob: User) -> Release:
     """Its release, which the executor gave up, since the host does not answer."""
     digest = request_row.digest
+    shown_changes(bob, request_row)
     decide(bob, request_row, Decision.APPROVE, shown_digest=digest, comment="")
     request_row.refresh_from_db()
     release = start_release(alice, request_row, "key")

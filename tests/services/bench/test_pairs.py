@@ -32,6 +32,7 @@ from tests.benchmark_rows import BenchmarkResultFactory
 from tests.services.conftest import Team1
 from tests.services.test_freezes import closed
 from tests.services.test_plans import make_wish
+from tests.team_rows import shown_changes
 
 pytestmark = pytest.mark.django_db
 COURSE = Course(dataset=Dataset.CODE, levels=(1, 4), repeats=1)
@@ -88,6 +89,7 @@ def approve(team1: Team1, request: ApprovalRequest) -> None:
     """Bob says yes to what is shown now."""
     request.refresh_from_db()
     shown = "self//" if request.starts_itself else "person//"
+    shown_changes(team1.bob, request)
     decide(
         team1.bob,
         request,
