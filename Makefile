@@ -33,9 +33,10 @@ test: dev ## run every test, with a private Docker Engine, Redis and PostgreSQL 
 slow: dev ## run the tests that take minutes each
 	@$(VENV)/python -m tests.environment --slow --keep-going
 
-faults: dev ## break engines, workers and answers at random (ROUNDS=20 SEED=1 ENGINES=3)
+faults: dev ## break engines, workers and answers at random (ROUNDS=20 SEED=1 ENGINES=3 DATABASE=postgres)
 	@$(VENV)/python -m tests.faults.rounds \
-		$(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SEED),--seed $(SEED)) $(if $(ENGINES),--engines $(ENGINES))
+		$(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SEED),--seed $(SEED)) $(if $(ENGINES),--engines $(ENGINES)) \
+		$(if $(DATABASE),--database $(DATABASE))
 
 screens: dev ## take the screens of the README from a running panel
 	@$(VENV)/python -m tests.environment -m slow tests/e2e/test_readme_screens.py

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import dj_database_url
+from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 
 from panel import env
@@ -179,6 +180,19 @@ STALE_AFTER_SECONDS = env.integer("STALE_AFTER_SECONDS", default=180, minimum=60
 # How long the preflight of a plan stands, in minutes; a release repeats what is older
 
 PREFLIGHT_LASTS_MINUTES = env.integer("PREFLIGHT_LASTS_MINUTES", default=30)
+
+# Work on releases, in seconds: a lost worker's is taken over after a lease and a sweep
+
+COMMAND_LEASE_SECONDS = env.integer("COMMAND_LEASE_SECONDS", default=30, minimum=3)
+COMMAND_HEARTBEAT_SECONDS = env.integer(
+    "COMMAND_HEARTBEAT_SECONDS", default=10, minimum=1
+)
+COMMAND_SWEEP_SECONDS = env.integer("COMMAND_SWEEP_SECONDS", default=5, minimum=1)
+if COMMAND_HEARTBEAT_SECONDS * 2 > COMMAND_LEASE_SECONDS:
+    raise ImproperlyConfigured(
+        "COMMAND_HEARTBEAT_SECONDS must be at most half of COMMAND_LEASE_SECONDS, or one late "
+        "heartbeat loses the lease."
+    )
 
 # People
 

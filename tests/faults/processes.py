@@ -22,6 +22,12 @@ from deployments.models import (
 from tests.services.rollout.world import World
 
 ROOT = Path(__file__).resolve().parents[2]
+SCALED = {
+    "COMMAND_LEASE_SECONDS": "3",
+    "COMMAND_HEARTBEAT_SECONDS": "1",
+    "COMMAND_SWEEP_SECONDS": "1",
+}
+"""A tenth of the real times; one release with real workers and real times proves those."""
 
 
 def database_url() -> str:
@@ -48,7 +54,7 @@ def environment(**changes: str) -> dict[str, str]:
 def start_worker(kind: str, target: object, *faults: str) -> "subprocess.Popen[bytes]":
     """Start a worker process; ``kind`` is ``command`` or ``logs``."""
     command = [sys.executable, "-m", "tests.faults.worker", kind, str(target), *faults]
-    return subprocess.Popen(command, cwd=ROOT, env=environment())
+    return subprocess.Popen(command, cwd=ROOT, env=environment(**SCALED))
 
 
 def work(kind: str, target: object, *faults: str) -> int:

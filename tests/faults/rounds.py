@@ -1,6 +1,6 @@
 """A seeded random mix of acts and faults on several real engines: ``python -m tests.faults.rounds``.
 
-``--rounds 100 --seed 7 --engines 3 --postgres``; needs root. Every engine stands behind a proxy that drops, cuts
+``--rounds 100 --seed 7 --engines 3 --database postgres``; needs root. Every engine stands behind a proxy that drops, cuts
 or delays answers after it has forwarded the request; workers are processes that are killed at random
 fault points; engines are killed, stopped and frozen, and PostgreSQL, where it is asked for, crashes; people stop and remove containers past the panel. After each round
 everything heals, and what must hold is read from the engines. History goes to standard output as JSON
@@ -61,13 +61,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--engines", type=int, default=ENGINES)
     parser.add_argument("--seed", type=int, default=int(time.time()))
-    parser.add_argument("--postgres", action="store_true", help="instead of SQLite")
+    parser.add_argument("--database", choices=("sqlite", "postgres"), default="sqlite")
     asked = parser.parse_args(arguments)
     # Whoever ends it early leaves no engines behind.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with tempfile.TemporaryDirectory() as name, ExitStack() as parts:
         folder = Path(name)
-        database = _database(folder, parts) if asked.postgres else None
+        database = _database(folder, parts) if asked.database == "postgres" else None
         os.environ.setdefault("DATABASE_URL", f"sqlite:///{folder / 'panel.sqlite3'}")
         os.environ.update(
             DEBUG="1",

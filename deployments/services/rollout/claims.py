@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
@@ -16,7 +17,6 @@ from deployments.models import Command, CommandState
 from deployments.planning.text import NOTHING, Text
 from deployments.services.outbox import wake_command
 
-LEASE = timedelta(seconds=30)
 RESEND_AFTER = timedelta(seconds=3)
 
 
@@ -41,7 +41,7 @@ class Claim:
         Raises:
             LeaseLostError: the command was taken over.
         """
-        if self._mine().update(lease_until=Now() + LEASE) != 1:
+        if self._mine().update(lease_until=Now() + _lease()) != 1:
             raise LeaseLostError(str(self.command_id))
 
     @contextmanager
@@ -89,7 +89,7 @@ def claim(command_id: uuid.UUID) -> Claim | None:
         taken = Command.objects.filter(claimable, pk=command_id).update(
             state=CommandState.RUNNING,
             owner=f"{socket.gethostname()}:{os.getpid()}"[:120],
-            lease_until=Now() + LEASE,
+            lease_until=Now() + _lease(),
             fence=F("fence") + 1,
             attempts=F("attempts") + 1,
         )
@@ -97,6 +97,10 @@ def claim(command_id: uuid.UUID) -> Claim | None:
             fence = Command.objects.values_list("fence", flat=True).get(pk=command_id)
             return Claim(command_id, fence, taken_over)
     return None
+
+
+def _lease() -> timedelta:
+    return timedelta(seconds=settings.COMMAND_LEASE_SECONDS)
 
 
 def _ready() -> Q:

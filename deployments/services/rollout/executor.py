@@ -28,6 +28,7 @@ from deployments.services.rollout.deploying import (
 from deployments.services.rollout.ending import remove, stop
 from deployments.services.rollout.journal import Act, Step
 from deployments.services.rollout.outcomes import Done, StepFailedError, Wait
+from deployments.services.rollout.passing import passes_by_itself
 from deployments.services.rollout.rollout import Rollout
 from deployments.services.rollout.running import Failed, run_acts
 from deployments.services.rollout.telling import tell_ended, tell_failed
@@ -36,12 +37,14 @@ logger = logging.getLogger(__name__)
 
 CRASHES = 3
 AFTER_CRASH_S = 5.0
+AFTER_DEADLOCK_S = 1.0
 
 
 def run_command(command_id: uuid.UUID) -> None:
     """Work on a command for some seconds; harmless for one that is not due or is another's.
 
-    Any exception but a lost lease is written into the journal and raised, so that it is seen; the
+    What passes by itself, such as a deadlock, is done again in a second and noted nowhere but in the
+    log. Any other exception but a lost lease is written into the journal and raised, so that it is seen; the
     command is tried again, three times in all.
     """
     claimed = claim(command_id)
@@ -52,6 +55,10 @@ def run_command(command_id: uuid.UUID) -> None:
     except LeaseLostError:
         logger.warning("lease lost", extra={"command_id": str(command_id)})
     except Exception as error:
+        if passes_by_itself(error):
+            logger.warning("database busy", extra={"command_id": str(command_id)})
+            claimed.hand_back(AFTER_DEADLOCK_S)
+            return
         logger.exception("step errored", extra={"command_id": str(command_id)})
         _note_crash(claimed, error)
         raise

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from django.conf import settings
 from django.db import connection
 
 from deployments.docker_api.client import Engine
@@ -35,7 +36,6 @@ from deployments.services.rollout.weights_check import prove_weights_with
 PROGRESS_EVERY_S = 2.0
 RATE_OVER = 6
 """Looks at the progress over which its rate is taken."""
-HEARTBEAT_S = 10.0
 
 
 def pull(rollout: Rollout, act: Act, member: Member) -> Done:
@@ -268,7 +268,7 @@ def _heartbeat(claim: Claim, watch: _Watch) -> Iterator[None]:
     ended = threading.Event()
 
     def beat() -> None:
-        while not ended.wait(HEARTBEAT_S):
+        while not ended.wait(settings.COMMAND_HEARTBEAT_SECONDS):
             try:
                 claim.renew()
             except LeaseLostError:
