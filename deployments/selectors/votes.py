@@ -58,13 +58,28 @@ OBSTACLE_SENTENCES: dict[Obstacle, Promise] = {
         "This cluster asks for another person: whoever wrote this plan has your e-mail address."
     ),
     Obstacle.INVITED: _(
-        "This cluster asks for another person: whoever wrote this plan invited you."
+        "This cluster asks for another person: your invitation goes back to whoever wrote this plan."
     ),
     Obstacle.GRANTED_LATER: _(
         "You became an approver after this request was made; it needs another."
     ),
     Obstacle.VOTED_FOR: _("Somebody has decided on this for you in your absence."),
 }
+
+
+_LINKS = ("invited_by", "invited_by__invited_by", "invited_by__invited_by__invited_by")
+"""The links of a chain of invitations that count as one from its beginning."""
+
+
+def invited_by_any(lookup: str, authors: object, *, of: str = "") -> Q:
+    """People whose invitation goes back to one of the authors: directly, or by whom they invited.
+
+    ``of`` leads from a row to the person.
+    """
+    found = Q()
+    for link in _LINKS:
+        found |= Q(**{f"{of}{link}__{lookup}": authors})
+    return found
 
 
 def team_of(request: ApprovalRequest) -> Team:
@@ -239,7 +254,7 @@ def possible_approvers(request: ApprovalRequest) -> QuerySet[User]:
     if needs_other_person(request):
         grants = grants.filter(created_at__lte=request.created_at)
         people = people.exclude(pk__in=author_ids(request)).exclude(
-            Q(invited_by__in=author_ids(request))
+            invited_by_any("in", author_ids(request))
             | Q(pk__in=editors_of(request).values("created_by"))
             | (~Q(email="") & Q(address__in=_addresses(request)))
         )
@@ -269,11 +284,22 @@ def _kinship(user: User, request: ApprovalRequest) -> Obstacle | None:
     """Why somebody who wrote nothing of the plan is no second pair of eyes all the same."""
     if editors_of(request).filter(created_by=user).exists():
         return Obstacle.EDITOR
-    if user.invited_by_id in author_ids(request):
+    if _invited(user, author_ids(request)):
         return Obstacle.INVITED
     if user.email and user.email.lower() in set(_addresses(request)):
         return Obstacle.SAME_PERSON
     return None
+
+
+def _invited(user: User, authors: set[int]) -> bool:
+    """Whether the person's invitation goes back to one of the authors."""
+    inviter = user.invited_by_id
+    if inviter is None or inviter in authors:
+        return inviter is not None
+    earlier = Q()
+    for link in _LINKS[:-1]:
+        earlier |= Q(**{f"{link}__in": authors})
+    return User.objects.filter(earlier, pk=inviter).exists()
 
 
 def _rights(user: User, request: ApprovalRequest) -> QuerySet[RoleGrant]:

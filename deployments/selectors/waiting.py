@@ -25,7 +25,7 @@ from deployments.models import (
 )
 from deployments.models.scope import ScopedQuerySet
 from deployments.selectors.ready_rows import asked_by, ready_rows
-from deployments.selectors.votes import earlier_revisions
+from deployments.selectors.votes import earlier_revisions, invited_by_any
 
 TEAM = "plan__revision__deployment__team"
 OWNER = "plan__revision__deployment__cluster__team"
@@ -71,8 +71,8 @@ def _decidable_by(person: User | OuterRef, inside: User | OuterRef) -> Q:
     voted_for = DelegatedVote.objects.filter(request=OuterRef("pk"), approver=inside)
     authored = Q(submitted_by=person) | Q(plan__revision__created_by=person)
     kin = User.objects.alias(address=Lower("email")).filter(
-        Q(invited_by=OuterRef("submitted_by"))
-        | Q(invited_by=OuterRef("plan__revision__created_by"))
+        invited_by_any("exact", OuterRef("submitted_by"))
+        | invited_by_any("exact", OuterRef("plan__revision__created_by"))
         | Q(address=Lower(OuterRef("submitted_by__email")), email__gt="")
         | Q(address=Lower(OuterRef("plan__revision__created_by__email")), email__gt=""),
         pk=inside.pk if isinstance(inside, User) else inside,
@@ -127,7 +127,7 @@ def _absent(
     close = Q()
     for author in ("submitted_by", "plan__revision__created_by"):
         close |= Q(approver=OuterRef(author))
-        close |= Q(approver__invited_by=OuterRef(author))
+        close |= invited_by_any("exact", OuterRef(author), of="approver__")
         theirs = Lower(OuterRef(f"{author}__email"))
         close |= Q(approver_address=theirs, approver__email__gt="")
     addressed = absent.alias(approver_address=Lower("approver__email"))

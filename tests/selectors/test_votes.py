@@ -51,6 +51,12 @@ def test_obstacles_are_named(request_row: ApprovalRequest) -> None:
     guest, twin = (insider(request_row, name) for name in ("guest", "twin"))
     guest.invited_by = person("alice")
     assert obstacle(guest, request_row) is Obstacle.INVITED
+    guest.save()
+    friend = insider(request_row, "friend")
+    friend.invited_by = guest
+    assert obstacle(friend, request_row) is Obstacle.INVITED
+    friend.invited_by = insider(request_row, "other")
+    assert obstacle(friend, request_row) is None
     User.objects.filter(username="alice").update(email="a@example.org")
     twin.email = "A@Example.org"
     assert obstacle(twin, request_row) is Obstacle.SAME_PERSON
@@ -92,9 +98,15 @@ def test_named_people_are_those_without_an_obstacle(
     alice, writer = person("alice"), insider(request_row, "writer")
     alice.email = "a@example.org"
     alice.save()
-    close = [insider(request_row, name) for name in ("guest", "twin")]
+    close = [
+        insider(request_row, name) for name in ("guest", "twin", "friend", "other")
+    ]
     User.objects.filter(pk=close[0].pk).update(invited_by=alice)
     User.objects.filter(pk=close[1].pk).update(email=alice.email.upper())
+    User.objects.filter(pk=close[2].pk).update(invited_by=close[0])
+    User.objects.filter(pk=close[3].pk).update(invited_by=close[2])
+    free_of_it = insider(request_row, "free")
+    User.objects.filter(pk=free_of_it.pk).update(invited_by=person("bob"))
     deployment = request_row.plan.revision.deployment
     RevisionFactory.create(deployment=deployment, number=1, created_by=writer)
     for strict in (True, False):

@@ -17,8 +17,9 @@ from deployments.models import (
     User,
 )
 from deployments.selectors.access import roles_in
-from tests.factories import UserFactory
+from tests.factories import TeamFactory, UserFactory
 from tests.receivers import mail_receiver
+from tests.views.conftest import logged_in
 from tests.views.pages import parsed, text_of
 
 pytestmark = pytest.mark.django_db
@@ -47,7 +48,8 @@ def test_whoever_has_the_link_makes_one_account(as_dora: Client, team: Team) -> 
     assert shown.headers["Referrer-Policy"] == "no-referrer"
     assert Client().post(path, ACCOUNT | {"password": "short"}).status_code == 422
     assert Client().post(path, ACCOUNT | {"name": "dora"}).status_code == 409
-    assert Client().post(path, ACCOUNT).headers["Location"] == "/accounts/login/"
+    other = ACCOUNT | {"email": "other@example.org"}
+    assert Client().post(path, other).headers["Location"] == "/accounts/login/"
     vera = User.objects.get(username="vera")
     assert (vera.email, vera.invited_by) == (
         "vera@example.org",
@@ -95,6 +97,26 @@ def test_a_link_gives_no_break_glass_and_is_for_strangers(
     UserFactory.create(username="twin", email="vera@example.org")
     taken = Client().post(path, ACCOUNT | {"email": "Vera@example.org"})
     assert taken.status_code == 409
+
+
+def test_who_came_by_a_link_invites_only_as_its_roles_allow(
+    as_dora: Client, team: Team
+) -> None:
+    """A chain of invitations gives nobody more than an admin of the team could."""
+    for name, roles in (("vera", ["approver"]), ("will", ["admin"])):
+        Client().post(link(as_dora, team, *roles), ACCOUNT | {"name": name})
+    vera, will = (User.objects.get(username=name) for name in ("vera", "will"))
+    asked = {"roles": ["admin"], "days": "7"}
+    assert logged_in(vera).post(f"/teams/{team.pk}/invite/", asked).status_code == 403
+    chain = logged_in(will)
+    glass = asked | {"roles": ["break_glass"]}
+    assert chain.post(f"/teams/{team.pk}/invite/", glass).status_code == 403
+    foreign = TeamFactory.create()
+    assert chain.post(f"/teams/{foreign.pk}/invite/", asked).status_code == 404
+    path = link(chain, team, "approver")
+    RoleGrant.objects.filter(membership__user=will).delete()
+    assert Client().post(path, ACCOUNT | {"name": "xena"}).status_code == 404
+    assert not User.objects.filter(username="xena").exists()
 
 
 def test_an_invitation_goes_by_mail_where_there_is_a_mail_server(
