@@ -6,6 +6,7 @@ from deployments.planning.container import NetworkMode
 from deployments.planning.errors import PlanningError
 from deployments.planning.plan import Role
 from deployments.planning.platforms import PLATFORMS, PRACTICE, find_platform
+from deployments.planning.platforms.cpu import cpu_environment
 from deployments.planning.platforms.devices import device_memory
 from deployments.planning.platforms.images import (
     is_practice,
@@ -238,6 +239,10 @@ def test_cpu_is_told_its_cache_and_its_threads(concurrency: int, space: str) -> 
     assert replica.container.shm_size_bytes == 4 << 30
     assert not replica.container.devices
     assert not replica.container.device_requests
+
+
+def test_a_cpu_is_told_its_cache_where_the_bytes_of_a_token_are_unknown() -> None:
+    assert cpu_environment(None)["VLLM_CPU_KVCACHE_SPACE"] == "4"
 
 
 def test_what_a_person_says_of_the_cache_of_a_cpu_wins() -> None:

@@ -43,6 +43,15 @@ class Stage:
 
     def deploy(self, name: str, model: str, method: str, **more: str) -> Deployed:
         """Plan in the wizard, submit, approve, deploy, and wait until it is live."""
+        port = self.plan(name, model, method, **more)
+        self.submit()
+        self.release("Live")
+        return Deployed(
+            name=name, release=self.page.url.partition("?")[0], port=port
+        )
+
+    def plan(self, name: str, model: str, method: str, **more: str) -> int:
+        """Fill the wizard up to its last step; return the port of the endpoint."""
         page, port = self.page, free_port()
         wanted = {
             "step": "review",
@@ -63,16 +72,25 @@ class Stage:
             "environment": "VLLM_LOG_STATS_INTERVAL=3",
         }
         page.goto(f"{self.panel.address}/plan/?{urlencode(wanted | more)}")
+        return port
+
+    def submit(self) -> None:
+        """Submit what the wizard shows, and approve it."""
+        page = self.page
         page.get_by_role("button", name="Submit for approval").first.click()
         page.wait_for_url("**/approvals/**")
         page.get_by_role("button", name=re.compile("^Approve")).first.click()
         expect(page.get_by_text("You approved this plan.")).to_be_visible()
+
+    def release(self, state: str) -> str:
+        """Deploy what was approved and wait for a state; return what the page says then."""
+        page = self.page
         page.get_by_role("button", name=re.compile("^Deploy")).first.click()
         page.wait_for_url("**/releases/**")
-        state = page.locator("dt", has_text=re.compile("^State$")).first
-        shown = state.locator("xpath=following-sibling::dd[1]")
-        expect(shown).to_have_text("Live", timeout=READY_WITHIN_MS)
-        return Deployed(name=name, release=page.url.partition("?")[0], port=port)
+        label = page.locator("dt", has_text=re.compile("^State$")).first
+        shown = label.locator("xpath=following-sibling::dd[1]")
+        expect(shown).to_contain_text(state, timeout=READY_WITHIN_MS)
+        return page.locator("main").inner_text()
 
     def said(self, deployed: Deployed) -> str:
         """The words of the release's page."""

@@ -36,6 +36,7 @@ def failure(name: str) -> str:
         ("eagle3_no_model", "DRAFTER_NOT_GIVEN", {}),
         ("invalid_json", "SPEC_JSON_INVALID", {"flag": "--speculative-config"}),
         ("kv_cache_too_big", "KV_CACHE_TOO_SMALL", {}),
+        ("cpu_memory_taken", "DEVICE_MEMORY_TAKEN", {}),
         ("max_model_len_too_long", "CONTEXT_TOO_LONG", {"length": "65536"}),
         ("missing_k", "SPEC_COUNT_MISSING", {}),
         ("missing_target", "MODEL_PATH_MISSING", {"path": "/models/nope"}),

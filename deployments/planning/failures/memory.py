@@ -117,11 +117,16 @@ MEMORY = (
         code="DEVICE_MEMORY_TAKEN",
         category="memory",
         severity=CRITICAL,
-        anchors=("less than desired GPU memory utilization",),
-        pattern=r"Free memory on device.{0,160}is less than desired GPU memory utilization",
-        cause=text("Something else already uses the device's memory."),
-        fix=text("Stop what runs there, or lower --gpu-memory-utilization."),
-        source="vLLM, 0.10 and newer",
+        anchors=(
+            "less than desired GPU memory utilization",
+            "less than desired CPU memory utilization",
+        ),
+        pattern=r"(?:Free memory on device|Available memory on node).{0,160}is less than desired [GC]PU memory utilization",
+        cause=text("Something else already uses the memory that the engine wants."),
+        fix=text(
+            "Stop what runs there, or lower --gpu-memory-utilization. vLLM for the CPU takes 92 % of main memory unless VLLM_CPU_KVCACHE_SPACE says how much."
+        ),
+        source="vLLM, 0.10 and newer; for the CPU vLLM 0.32.0, recorded",
         shows="ValueError: Free memory on device cuda:0 (9.21/79.1 GiB) on startup is less than desired GPU memory utilization (0.9, 71.19 GiB).",
         misses="INFO Free memory on device cuda:0 (78.5/79.1 GiB)",
     ),

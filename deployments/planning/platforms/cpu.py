@@ -15,6 +15,8 @@ from deployments.planning.text import text
 ARM = frozenset(("aarch64", "arm64"))
 GIBIBYTE = 1 << 30
 KV_SPACE = "VLLM_CPU_KVCACHE_SPACE"
+KV_SPACE_UNKNOWN = "4"
+"""GiB where the bytes of a token are not known, as for a drafter of unknown shape: the panel's choice."""
 THREADS = "VLLM_CPU_OMP_THREADS_BIND"
 
 
@@ -58,14 +60,14 @@ class Cpu:
 def cpu_environment(memory: RoleMemory | None) -> dict[str, str]:
     """Return what the engine must be told where no device says it: KV cache in GiB, and the cores.
 
-    Left to itself vLLM 0.32.0 takes 92 % of the host's main memory. The cache holds what the workload
-    asks for at once, and at least one request of full length; it is left to the engine where nobody
-    knows the bytes of a token. ``auto`` binds the threads of a rank to the cores of one NUMA node and
-    leaves one core to the API server.
+    Left to itself vLLM 0.32.0 wants 92 % of the host's main memory and does not start where anything
+    else uses more than the rest. The cache holds what the workload asks for at once, and at least one
+    request of full length; ``KV_SPACE_UNKNOWN`` where nobody knows the bytes of a token. ``auto`` binds
+    the threads of a rank to the cores of one NUMA node and leaves one core to the API server.
     """
     told = {THREADS: "auto"}
     if memory is None or memory.kv_bytes_per_token is None:
-        return told
+        return told | {KV_SPACE: KV_SPACE_UNKNOWN}
     tokens = max(
         memory.sequence_tokens * memory.sequences_wanted, memory.max_model_len or 0
     )
