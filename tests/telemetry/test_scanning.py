@@ -16,6 +16,9 @@ LOGS = sorted(FIXTURES.glob("*.log"))
 NOISE = '(APIServer pid=1) INFO:     10.1.2.3:4{:04d} - "POST /v1/completions HTTP/1.1" 200 OK\n'
 
 
+FAILED = "(EngineCore pid=129) ERROR 11-29 15:04:05 [core.py:1] EngineDeadError: gone\n"
+
+
 def noise(lines: int) -> str:
     return "".join(NOISE.format(number % 10_000) for number in range(lines))
 
@@ -110,6 +113,25 @@ def test_what_fills_a_log_in_vain_changes_no_answer() -> None:
     wanted = read_blocks([log], scanned=False)
     assert [one.code for one in wanted.diagnoses] == ["MIN_P_REFUSED"]
     assert in_pieces(log, 1 << 16) == wanted
+
+
+def test_a_line_that_comes_often_is_passed_over_and_its_neighbours_are_not() -> None:
+    """A known failure is said behind, before and within lines that came often and say nothing new."""
+    oom = (
+        "(EngineCore pid=129) ERROR 11-29 15:04:05 [core.py:710] torch.OutOfMemoryError: CUDA out "
+        "of memory. Tried to allocate 2.32 GiB.\n"
+    )
+    longer = oom.replace("torch.Out", "safetensors_rust.SafetensorError: torch.Out")
+    other = (
+        oom.split("torch", maxsplit=1)[0]
+        + "There is no module or parameter named 'x' in Y\n"
+    )
+    often = (oom + noise(45)) * 20
+    for said in (oom + other, other + oom, longer):
+        log = (noise(500) + often + said + often + FAILED).encode()
+        wanted = read_blocks([log], scanned=False)
+        assert len(wanted.diagnoses) > 1
+        assert in_pieces(log, 1 << 20) == wanted
 
 
 def test_sixteen_megabytes_are_read_in_a_moment_and_constant_memory() -> None:

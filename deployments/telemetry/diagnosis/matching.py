@@ -22,6 +22,9 @@ MOST_MATCHED = 1_000_000
 MOST_REMEMBERED = 1000
 """Messages without a known failure that are remembered, each of at most 500 characters."""
 
+OFTEN = 16
+"""From so many times on a message without a known failure is one that comes again and again."""
+
 UNKNOWN_WORD = text("unknown")
 
 _STOPPED = re.compile(
@@ -55,20 +58,29 @@ ALL_CODES = frozenset(_COMPILED)
 
 
 class Diagnoser:
-    """Reads messages in order and remembers the first line of each known failure."""
+    """Reads messages in order and remembers the first line of each known failure.
+
+    ``often`` are lines whose messages came again and again without being one.
+    """
 
     def __init__(self) -> None:
         self._found: dict[str, Diagnosis] = {}
         self.open = ALL_CODES
         self._tried: dict[str, int] = {}
-        self._vain: set[str] = set()
+        self._vain: dict[str, int] = {}
+        self.often: list[LogLine] = []
         self._before = ""
         self._stopping = False
         self.matters = gate(self.open)
 
     def read(self, line: LogLine) -> None:
         """Read one message."""
-        if line.message not in self._vain and self.matters(line.message):
+        times = self._vain.get(line.message)
+        if times is not None:
+            self._vain[line.message] = times + 1
+            if times == OFTEN:
+                self.often.append(line)
+        elif self.matters(line.message):
             self._match(line)
         self._before = line.message
 
@@ -95,7 +107,7 @@ class Diagnoser:
     def _remember(self, message: str) -> None:
         """Pass the message over from now on: logs say the same thing thousands of times."""
         if len(message) <= LONGEST_EVIDENCE and len(self._vain) < MOST_REMEMBERED:
-            self._vain.add(message)
+            self._vain[message] = 0
 
     def _turn(self, message: str) -> None:
         """What dies after it was told to stop is no failure; a new start begins anew."""

@@ -44,6 +44,8 @@ from deployments.telemetry.logs.wrapping import is_metric, joined_with
 MOST_WRAPPED_LINES = 10
 MOST_FRAGMENTS = 2 * AT_ONCE
 """More are found in more than two passes."""
+MOST_VAIN = 8
+"""Lines that come often and say nothing are passed over; so many different ones."""
 
 _ENGINE = re.compile(r"\bEngine (?P<index>\d{1,6}): ")
 _ENGINE_LINE = re.compile(
@@ -133,6 +135,7 @@ class _Reader:
         self.diagnoser = Diagnoser()
         self.backends: set[str] = set()
         self.is_open = False
+        self.vain: Sequence[bytes] = ()
         self._engines: dict[tuple[str | None, str | None, int | None], int | None] = {}
         self._open: LogLine | None = None
         self._wrapped = 0
@@ -207,12 +210,22 @@ class _Reader:
             return
         self.startup.read(line)
         self.summary.read(line.message)
+        often = len(self.diagnoser.often)
         self.diagnoser.read(line)
+        if len(self.diagnoser.often) > often:
+            self._pass_over(line)
         self._add(line)
         state = self._now()
         if state != self._state:
             self._state = state
             self._look_for()
+
+    def _pass_over(self, line: LogLine) -> None:
+        """Look no more at a line that says nothing, wherever it says the same in the same place."""
+        other = (*_SAID, *_FIGURES, _BANNER)
+        if line.place and not any(word in line.message for word in other):
+            said = f"[{line.place}] {line.message}\n".encode()
+            self.vain = (*self.vain, said)[:MOST_VAIN]
 
     def finish(self) -> None:
         """Turn the metric line that is still open into a record."""

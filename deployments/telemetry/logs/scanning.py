@@ -61,13 +61,15 @@ class LineReader(Protocol):
 
     ``figures`` stand in the lines that come again and again. ``may_speak`` tells whether bytes may
     hold another word that matters, ``matters`` whether they hold one or the other for sure; what
-    they look for gets less with what was read. ``is_open``: the next line may belong to the last.
+    they look for gets less with what was read. ``vain`` are ends of lines, from their place on, that
+    came often and say nothing new. ``is_open``: the next line may belong to the last.
     """
 
     figures: Sequence[bytes]
     has_figures: Search
     may_speak: Search
     matters: Search
+    vain: Sequence[bytes]
     is_open: bool
 
     def may_go_on(self, line: bytes) -> bool:
@@ -136,7 +138,7 @@ class _Scanner:
                 # The search knows valid text only.
                 self._end(block[:start])
                 return self.scan(block[start:].decode("utf-8", "replace").encode())
-            if self._must_read() or reader.may_speak(part):
+            if self._must_read() or (reader.may_speak(part) and self._speaks(part)):
                 self._closer(block, start, cut)
             elif reader.has_figures(part):
                 self._figures(block, start, cut)
@@ -151,6 +153,13 @@ class _Scanner:
 
     def _must_read(self) -> bool:
         return self._number <= FIRST_LINES or self._reader.is_open
+
+    def _speaks(self, part: bytes) -> bool:
+        """Whether a slice that may hold a word holds one elsewhere than in lines that come often."""
+        left = part
+        for said in self._reader.vain:
+            left = left.replace(said, b"\n")
+        return len(left) == len(part) or self._reader.may_speak(left)
 
     def _figures(self, block: bytes, start: int, end: int) -> None:
         """Find the lines with figures of a slice that holds nothing else."""
