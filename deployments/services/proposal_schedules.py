@@ -15,6 +15,7 @@ from deployments.models import (
     AuditAction,
     Deployment,
     ProposalSchedule,
+    Release,
     ReleaseState,
     RequestState,
     TeamRole,
@@ -33,7 +34,7 @@ logger = logging.getLogger(__name__)
 WAITING = (RequestState.OPEN, RequestState.APPROVED)
 TURNED_DOWN = (RequestState.REJECTED, RequestState.WITHDRAWN)
 NOT_AGAIN = timedelta(days=90)
-"""So long a change that people turned down is not proposed again as long as nothing else is."""
+"""So long a change that people turned down, or tried and took back, is not proposed again as long as nothing else is."""
 
 
 def schedule_proposals(
@@ -136,14 +137,16 @@ def _propose(row: ProposalSchedule) -> bool:
 
 
 def _turned_down(row: ProposalSchedule, key: str) -> bool:
-    """Whether people said no to this very change lately."""
+    """Whether people said no to this very change lately, or tried it and went back."""
     request = row.proposed
-    return (
-        request is not None
-        and row.proposal_key == key
-        and request.state in TURNED_DOWN
-        and request.created_at > timezone.now() - NOT_AGAIN
-    )
+    if (
+        request is None
+        or row.proposal_key != key
+        or request.created_at <= timezone.now() - NOT_AGAIN
+    ):
+        return False
+    tried = Release.objects.filter(request=request, live_at__isnull=False)
+    return request.state in TURNED_DOWN or tried.exists()
 
 
 def _note(row: ProposalSchedule, said: Text) -> None:

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from deployments.models import (
     ApprovalRequest,
@@ -20,7 +21,7 @@ from deployments.models import (
 from deployments.selectors.votes import Obstacle, obstacle
 from deployments.services.approvals import decide
 from deployments.services.proposal_schedules import propose_due
-from tests.factories import member
+from tests.factories import ReleaseFactory, member
 from tests.proposal_rows import ProposalScheduleFactory
 from tests.views.conftest import logged_in
 from tests.views.pages import parsed, text_of
@@ -91,6 +92,40 @@ def test_it_looks_no_sooner_than_allowed_and_says_why_it_made_nothing(
     busy(replica)
     assert propose_due() == 0, "it looked a moment ago"
     later(8)
+    assert propose_due() == 1
+
+
+def test_what_was_tried_and_taken_back_is_not_proposed_again(
+    erin: User, replica: Replica
+) -> None:
+    busy(replica)
+    ProposalScheduleFactory.create(
+        deployment=replica.release.deployment, allowed_by=erin
+    )
+    assert propose_due() == 1
+    requests = ApprovalRequest.objects.filter(state=RequestState.OPEN)
+    request = requests.get()
+    ReleaseFactory.create(
+        deployment=replica.release.deployment,
+        number=replica.release.number + 1,
+        request=request,
+        plan=request.plan,
+        state="failed",
+        live_at=None,
+    )
+    requests.update(state=RequestState.EXPIRED, decided_at=timezone.now())
+    later(8)
+    assert propose_due() == 1, "it never ran"
+    row = ProposalSchedule.objects.get()
+    Release.objects.filter(request=request).update(
+        request=row.proposed, state="stopped", live_at=row.looked_at
+    )
+    requests.update(state=RequestState.EXPIRED, decided_at=timezone.now())
+    later(8)
+    assert propose_due() == 0
+    later(92)
+    long_ago = timezone.now() - timedelta(days=91)
+    ApprovalRequest.objects.update(created_at=long_ago)
     assert propose_due() == 1
 
 

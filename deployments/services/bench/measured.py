@@ -30,7 +30,8 @@ def measured_of(release: Release) -> Measured:
 
     Raises:
         PlanningError: the stored plan cannot be read.
-        ConflictError: nothing of it answers requests, or no engine is on the router's host.
+        ConflictError: nothing of it answers requests, no engine is on the router's host, or its router
+            spreads requests over a canary and the others, which would measure neither.
     """
     plan = stored_plan(release.plan)
     rows = {
@@ -53,6 +54,10 @@ def measured_of(release: Release) -> Measured:
             )
         )
     row, front = fronts[0]
+    if front.role is Role.ROUTER and plan.canary is not None:
+        raise ConflictError(
+            _("A canary runs already: promote it or roll it back first.")
+        )
     engines = [
         seat
         for seat in seats
