@@ -10,7 +10,7 @@ import pytest
 from django.db.models import F, Sum
 
 from deployments.docker_api.containers import ContainerFacts
-from deployments.docker_api.increments import LogLine
+from deployments.docker_api.log_lines import LogLine
 from deployments.models import (
     AcceptanceSample,
     CounterCursor,
