@@ -14,7 +14,8 @@ from django.urls import reverse
 from benchmarks.pages import Result
 from deployments.models import User
 from deployments.selectors.tables.all_tables import TABLES
-from deployments.selectors.tables.table import Table, TablePage, TableState, page_rows
+from deployments.selectors.tables.state import TableState
+from deployments.selectors.tables.table import Table, TablePage, page_rows
 from deployments.templatetags.tables import rows_anew, table_rows
 
 PLAIN_STATIC = "django.contrib.staticfiles.storage.StaticFilesStorage"

@@ -11,7 +11,9 @@ from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from deployments.models import TableKey, User
-from deployments.selectors.tables.table import PAGE_ROWS, Table, TableState
+from deployments.selectors.tables.anchors import anchor
+from deployments.selectors.tables.state import TableState
+from deployments.selectors.tables.table import PAGE_ROWS, Table
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
@@ -62,12 +64,15 @@ def table_form(table: Table, user: User, query: QueryDict) -> TableForm:
         if query.get(key, "") in {value for value, _label in known}
     }
     sort = query.get("sort", "")
+    usual = table.anchor is not None and sort in {"", table.order}
     state = TableState(
         text=text,
         filters=filters,
         sort=sort if sort.removeprefix("-") in table.sorts else "",
         columns=_columns(table, query.getlist("columns")),
         page=_page(query.get("page", "")),
+        after=anchor(query.get("after", "")) if usual else None,
+        until=anchor(query.get("until", "")) if usual else None,
     )
     fields = tuple(
         FilterField(

@@ -24,7 +24,8 @@ from deployments.selectors.ready_rows import (
     ready_rows,
 )
 from deployments.selectors.tables.all_tables import TABLES
-from deployments.selectors.tables.table import Table, TableState
+from deployments.selectors.tables.state import TableState
+from deployments.selectors.tables.table import Table
 from tests import factories as f
 
 PREPARED = (

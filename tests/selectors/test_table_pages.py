@@ -1,7 +1,8 @@
 """What stands around the rows of a table."""
 
 from deployments.selectors.tables.releases import RELEASES
-from deployments.selectors.tables.table import TablePage, TableState
+from deployments.selectors.tables.state import TableState
+from deployments.selectors.tables.table import TablePage
 
 
 def _page(**changed: object) -> TablePage:

@@ -124,6 +124,7 @@ class AuditTable(Table):
     json_url_name = "audit-lines"
     fields = FIELDS
     order = "-at"
+    anchor = ("at", "sequence")
     search_hint = _("person, object or its id, address")
     empty = _("Nothing was done yet that you may read.")
     action = ("overview", _("Overview"))

@@ -3,17 +3,18 @@
 import math
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import urlencode
 
 from django.db.models import Case, F
 from django.db.models.expressions import OrderBy
 
 from deployments.models import Density, SavedView, TableKey, User
 from deployments.selectors.ready_rows import Row, asked_by, count_up_to, ready_rows
+from deployments.selectors.tables.anchors import Anchor, above, below
 from deployments.selectors.tables.columns import Column, Filter, Rows, TableRow
+from deployments.selectors.tables.state import TableState
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
@@ -24,38 +25,6 @@ COUNTED_ROWS = 1_000
 FILE_ROWS = 20_000
 """A file holds at most so many rows, and says so when there are more."""
 CHUNK_ROWS = 500
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableState:
-    """What a person asked of a table; everything in it stands in the address."""
-
-    text: str = ""
-    filters: Mapping[str, str] = field(default_factory=dict, hash=False)
-    sort: str = ""
-    columns: tuple[str, ...] = ()
-    page: int = 1
-
-    @property
-    def query(self) -> str:
-        """The address without what is as always, and without the page."""
-        return self.query_with()
-
-    def query_with(self, **changes: object) -> str:
-        """The address with something else in it, each on its own: ``sort``, ``page``, a filter."""
-        values = {
-            "q": self.text,
-            **self.filters,
-            "sort": self.sort,
-            "columns": ",".join(self.columns),
-            **{key: str(value) for key, value in changes.items()},
-        }
-        return urlencode({key: value for key, value in values.items() if value})
-
-    @property
-    def narrowed(self) -> bool:
-        """Whether a search or a filter leaves rows out."""
-        return bool(self.text or any(self.filters.values()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +48,8 @@ class Table(ABC):
     Which rows they are may depend on the person, the state and the clock of the database alone: the
     statements are kept (``ready_rows``). ``fields`` is what is read of each row.
 
+    ``anchor`` are a time and a number in ``fields`` that the order of always goes down by: pages
+    beyond those that are counted begin at a row then.
     ``json_url_name`` is where the same rows are as lines of JSON, if anywhere.
     ``empty`` is said where there is no row at all, ``action`` leads on from there; ``source`` says
     where the figures come from.
@@ -91,6 +62,7 @@ class Table(ABC):
     fields: tuple[str, ...]
     filters: tuple[Filter, ...] = ()
     order: str
+    anchor: tuple[str, str] | None = None
     search_hint: "StrOrPromise"
     bulk: BulkAct | None = None
     empty: "StrOrPromise"
@@ -203,7 +175,8 @@ class KeptView(NamedTuple):
 class TablePage:
     """One page of a table with everything that its template shows.
 
-    ``total`` rows were counted; ``more`` says that there are others.
+    ``total`` rows were counted; ``more`` says that there are others. ``ends`` are the first and the
+    last row where the pages around begin at a row.
     """
 
     table: Table
@@ -212,6 +185,7 @@ class TablePage:
     rows: tuple[TableRow, ...]
     total: int
     more: bool = False
+    ends: tuple[Anchor, Anchor] | None = None
     views: tuple[KeptView, ...] = ()
     density: Density = Density.COMFORTABLE
 
@@ -245,6 +219,8 @@ class TablePage:
     def earlier(self) -> str:
         """The address of the page before; empty on the first."""
         page = self.state.page - 1
+        if self.ends and page * PAGE_ROWS > COUNTED_ROWS:
+            return self.state.query_with(page=page, until=self.ends[0])
         return self.state.query_with(page=page) if page > 0 else ""
 
     @property
@@ -252,6 +228,8 @@ class TablePage:
         """The address of the next page; empty on the last."""
         page = self.state.page + 1
         there = page <= self.pages or self.more
+        if self.ends and there:
+            return self.state.query_with(page=page, after=self.ends[1])
         return self.state.query_with(page=page) if there else ""
 
     @property
@@ -285,17 +263,21 @@ def table_page(user: User, table: Table, state: TableState) -> TablePage:
 
     A page beyond the last is the last.
     """
+    if state.anchored and table.anchor is not None:
+        return _anchored_page(user, table, state, table.anchor)
     most = max(COUNTED_ROWS, state.page * PAGE_ROWS)
     found = _counted(user, table, state, most + 1)
     total = min(found, most)
     state = replace(state, page=min(state.page, max(1, math.ceil(total / PAGE_ROWS))))
+    cut = _cut(user, table, state) if total else []
     return TablePage(
         table=table,
         state=state,
         columns=table.shown(state),
-        rows=tuple(page_rows(user, table, state)) if total else (),
+        rows=_values(user, table, state, cut),
         total=total,
         more=found > most,
+        ends=_ends(table, state, cut),
         views=_views(user, table),
         density=Density(user.density),
     )
@@ -303,14 +285,64 @@ def table_page(user: User, table: Table, state: TableState) -> TablePage:
 
 def page_rows(user: User, table: Table, state: TableState) -> list[TableRow]:
     """The rows of one page with a value for each column that is shown."""
+    return list(_values(user, table, state, _cut(user, table, state)))
+
+
+def _anchored_page(
+    user: User, table: Table, state: TableState, names: tuple[str, str]
+) -> TablePage:
+    """A page far down: fifty rows from the one that the address names, and whether there are others."""
+    rows = table.sorted(user, state)
+    if state.until is not None:
+        rows = above(rows, state.until, *names)
+    elif state.after is not None:
+        rows = below(rows, state.after, *names)
+    cut = list(rows.values_list(*table.fields)[: PAGE_ROWS + 1])
+    more = state.until is not None or len(cut) > PAGE_ROWS
+    cut = cut[:PAGE_ROWS]
+    if state.until is not None:
+        cut.reverse()
+    return TablePage(
+        table=table,
+        state=state,
+        columns=table.shown(state),
+        rows=_values(user, table, state, cut),
+        total=(state.page - 1) * PAGE_ROWS + len(cut),
+        more=more,
+        ends=_ends(table, state, cut),
+        views=_views(user, table),
+        density=Density(user.density),
+    )
+
+
+def _cut(user: User, table: Table, state: TableState) -> list[Row]:
     begin = (state.page - 1) * PAGE_ROWS
 
     def cut() -> Rows:
         rows = table.sorted(user, state)[begin : begin + PAGE_ROWS]
         return rows.values_list(*table.fields)
 
+    return _found("rows", user, table, state, cut)
+
+
+def _values(
+    user: User, table: Table, state: TableState, cut: list[Row]
+) -> tuple[TableRow, ...]:
     wanted = tuple(column.key for column in table.shown(state))
-    return table.read(_found("rows", user, table, state, cut), wanted, user)
+    return tuple(table.read(cut, wanted, user))
+
+
+def _ends(
+    table: Table, state: TableState, cut: list[Row]
+) -> tuple[Anchor, Anchor] | None:
+    """The first and the last row, for pages that are not counted one by one."""
+    usual = state.sort in {"", table.order}
+    far = state.page * PAGE_ROWS >= COUNTED_ROWS
+    if table.anchor is None or not (usual and far and cut):
+        return None
+    at, number = (table.fields.index(name) for name in table.anchor)
+    first, last = cut[0], cut[-1]
+    return Anchor(first[at], first[number]), Anchor(last[at], last[number])
 
 
 def _views(user: User, table: Table) -> tuple[KeptView, ...]:
