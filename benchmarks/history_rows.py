@@ -1,8 +1,10 @@
 """Thirty days of samples for many deployments, in the order of time in which they come."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from django.db import connection, transaction
+from django.db.models import Model
 from django.utils import timezone
 
 from benchmarks.page_rows import COLUMNS
@@ -55,9 +57,7 @@ def add_samples(
         )
         for place, one in enumerate(replicas)
     ]
-    if not postgres:
-        _set_pragmas(FILLING)
-    with transaction.atomic(), connection.cursor() as cursor:
+    with _without_indexes(m.AcceptanceSample), connection.cursor() as cursor:
         cursor.execute(
             "CREATE TEMPORARY TABLE benchmark_keys"
             f" (place integer, deployment {_KEY[postgres]}, replica {_KEY[postgres]},"
@@ -76,20 +76,16 @@ def add_samples(
         )
         count = int(cursor.rowcount)
         cursor.execute("DROP TABLE benchmark_keys")
-    if not postgres:
-        _set_pragmas(MEASURING)
     return count
 
 
 def roll_up_in_sql(but: m.Replica) -> None:
     """Add up what others than this one have, by one statement a level; only for rows that nobody looks at."""
-    postgres = connection.vendor == "postgresql"
-    if not postgres:
-        _set_pragmas(FILLING)
-    with transaction.atomic(), connection.cursor() as cursor:
-        for level in LEVELS:
-            step_ns = level.STEP_S * SECOND_NS
-            place = f"(timestamp_ns - 1) / {step_ns} * {level.STEP_S}"
+    key = but.pk if connection.vendor == "postgresql" else but.pk.hex
+    for level in LEVELS:
+        step_ns = level.STEP_S * SECOND_NS
+        place = f"(timestamp_ns - 1) / {step_ns} * {level.STEP_S}"
+        with _without_indexes(level), connection.cursor() as cursor:
             cursor.execute(
                 f"INSERT INTO {level._meta.db_table} (deployment_id, replica_id, start_s,"  # noqa: S608
                 " positions, accepted, drafted, num_drafts, per_position, windows, newest_ns)"
@@ -97,10 +93,41 @@ def roll_up_in_sql(but: m.Replica) -> None:
                 " SUM(num_drafts), '[0, 0, 0]', COUNT(*), MAX(timestamp_ns)"
                 f" FROM {m.AcceptanceSample._meta.db_table} WHERE replica_id <> %s"
                 f" GROUP BY deployment_id, replica_id, {place}",
-                [but.pk if postgres else but.pk.hex],
+                [key],
             )
-    if not postgres:
+
+
+@contextmanager
+def _without_indexes(model: type[Model]) -> Iterator[None]:
+    """Fill a table in one transaction: PostgreSQL sorts its keys afterwards, SQLite keeps them in memory."""
+    if connection.vendor != "postgresql":
+        _set_pragmas(FILLING)
+        with transaction.atomic():
+            yield
         _set_pragmas(MEASURING)
+        return
+    table = model._meta.db_table
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint"
+            " WHERE conrelid = %s::regclass AND contype IN ('p', 'u', 'f')"
+            " ORDER BY contype DESC",
+            [table],
+        )
+        constraints = cursor.fetchall()
+        for name, _definition in constraints:
+            cursor.execute(f'ALTER TABLE {table} DROP CONSTRAINT "{name}"')
+        cursor.execute(
+            "SELECT indexname, indexdef FROM pg_indexes WHERE tablename = %s", [table]
+        )
+        indexes = cursor.fetchall()
+        for name, _definition in indexes:
+            cursor.execute(f'DROP INDEX "{name}"')
+        yield
+        for _name, definition in indexes:
+            cursor.execute(definition)
+        for name, definition in constraints:
+            cursor.execute(f'ALTER TABLE {table} ADD CONSTRAINT "{name}" {definition}')
 
 
 def _made(*, rolled_up: bool) -> str:
