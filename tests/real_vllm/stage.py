@@ -46,9 +46,7 @@ class Stage:
         port = self.plan(name, model, method, **more)
         self.submit()
         self.release("Live")
-        return Deployed(
-            name=name, release=self.page.url.partition("?")[0], port=port
-        )
+        return Deployed(name=name, release=self.page.url.partition("?")[0], port=port)
 
     def plan(self, name: str, model: str, method: str, **more: str) -> int:
         """Fill the wizard up to its last step; return the port of the endpoint."""
