@@ -20,7 +20,7 @@ from deployments.planning.text import Text, text
 
 READ_SIZE = 256 * 1024
 LONGEST_ANSWER = 4 * 1024 * 1024
-LONG_BYTES = 512 * 1024
+LONG_BYTES = 64 * 1024
 GATHER_BYTES = 24 * 1024
 SHORTEST_S, LONGEST_S = 0.00025, 0.002
 """The engine sends every log line by itself: of a long answer some are let gather before each read.
