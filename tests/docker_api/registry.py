@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 MANIFEST_TYPE = "application/vnd.docker.distribution.manifest.v2+json"
+CONFIG_TYPE = "application/vnd.docker.container.image.v1+json"
+LAYER_TYPE = "application/vnd.docker.image.rootfs.diff.tar.gzip"
 
 
 def sha256(data: bytes) -> str:
@@ -20,11 +22,16 @@ def sha256(data: bytes) -> str:
 
 @dataclass
 class Registry:
-    """``refuse`` answers that status to everything; ``stall`` keeps the layer back."""
+    """``refuse`` answers that status to everything; ``stall`` keeps the layer back.
+
+    With ``halve`` it keeps the second half of it back, and ``half`` tells that the first was sent.
+    """
 
     salt: str
     refuse: int = 0
     stall: threading.Event | None = None
+    halve: bool = False
+    half: threading.Event = field(default_factory=threading.Event)
     port: int = 0
     blobs: dict[str, bytes] = field(default_factory=dict)
     manifest: bytes = b""
@@ -52,13 +59,13 @@ class Registry:
                 "schemaVersion": 2,
                 "mediaType": MANIFEST_TYPE,
                 "config": {
-                    "mediaType": "application/vnd.docker.container.image.v1+json",
+                    "mediaType": CONFIG_TYPE,
                     "size": len(config),
                     "digest": sha256(config),
                 },
                 "layers": [
                     {
-                        "mediaType": "application/vnd.docker.image.rootfs.diff.tar.gzip",
+                        "mediaType": LAYER_TYPE,
                         "size": len(layer),
                         "digest": sha256(layer),
                     }
@@ -88,13 +95,25 @@ class Registry:
         if "/manifests/" in path and last in {"1", self.digest}:
             return 200, MANIFEST_TYPE, self.manifest
         if last in self.blobs:
-            if self.stall is not None:
+            if self.stall is not None and not self.halve:
                 self.stall.wait(30)
-            return 200, "application/octet-stream", self.blobs[last]
+            is_layer = self.blobs[last].startswith(b"\x1f\x8b")
+            return 200, LAYER_TYPE if is_layer else CONFIG_TYPE, self.blobs[last]
         missing = {
             "errors": [{"code": "MANIFEST_UNKNOWN", "message": "manifest unknown"}]
         }
         return 404, "application/json", json.dumps(missing).encode()
+
+    def parts(self, kind: str, body: bytes) -> Iterator[bytes]:
+        """What is written one after the other; nothing is left over after the last."""
+        if not self.halve or kind != LAYER_TYPE:
+            yield body
+            return
+        yield body[: len(body) // 2]
+        self.half.set()
+        if self.stall is not None:
+            self.stall.wait(30)
+        yield body[len(body) // 2 :]
 
 
 @contextmanager
@@ -110,8 +129,10 @@ def serving(registry: Registry) -> Iterator[Registry]:
             if kind == MANIFEST_TYPE:
                 self.send_header("Docker-Content-Digest", registry.digest)
             self.end_headers()
-            if self.command == "GET":
-                self.wfile.write(body)
+            if self.command != "GET":
+                return
+            for part in registry.parts(kind, body):
+                self.wfile.write(part)
 
         do_HEAD = do_GET  # noqa: N815 - name of the base class
 

@@ -1,9 +1,12 @@
 """kill -9 of the worker at every place of a release: another ends it as if nothing had happened."""
 
+import threading
 import uuid
+from dataclasses import replace
 
 import pytest
 
+from deployments.docker_api.images import find_image
 from deployments.models import (
     AcceptanceSample,
     Booking,
@@ -12,12 +15,15 @@ from deployments.models import (
     ReleaseState,
     ReplicaState,
 )
+from deployments.planning.container import ImageReference
 from deployments.services.log_reading import read_host_logs
 from deployments.services.releases import remove_release, stop_release
+from tests.docker_api.registry import Registry, serving
 from tests.faults.processes import (
     command_of,
     lease_runs_out,
     nothing_twice,
+    start_worker,
     work,
 )
 from tests.services.rollout.world import (
@@ -141,6 +147,36 @@ def test_the_deadline_of_readiness_is_not_begun_anew(committed_world: World) -> 
     assert deadline is not None
     lease_runs_out(command)
     assert work("command", command.pk) == 0
+
+
+def test_a_pull_goes_on_after_its_worker_was_killed_half_way(
+    committed_world: World,
+) -> None:
+    world = committed_world
+    stall = threading.Event()
+    served = Registry(salt=uuid.uuid4().hex, halve=True, stall=stall)
+    with serving(served) as registry:
+        image = ImageReference(reference=registry.reference, digest=registry.digest)
+        planned = replace(world.replica(image=image), practice=False)
+        release = world.release(world.plan(planned))
+        command = command_of(release)
+        with start_worker("command", command.pk) as first:
+            assert registry.half.wait(60)
+            first.kill()
+        pulled = release.events.filter(step="PULL", kind=EventKind.DONE)
+        assert not pulled.exists()
+        registry.halve = False
+        stall.set()
+        lease_runs_out(command)
+        drive(release, done="PULL")
+        assert pulled.count() == 1
+        with world.engine() as engine:
+            found = find_image(engine, registry.reference, digest=registry.digest)
+            assert found is not None
+            assert only_replica(release).image_id == found.image_id
+    notes = release.events.filter(kind=EventKind.NOTE, detail__has_key="taken_over")
+    assert notes.count() == 1
+    nothing_twice(world, release)
 
 
 def test_samples_and_cursor_are_stored_together_or_not_at_all(

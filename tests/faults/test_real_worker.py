@@ -6,14 +6,26 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 import redis
+from django.db.models.functions import Now
+from kombu import Connection, Message
 
 from deployments.models import AcceptanceSample, Command, EventKind, ReleaseState
+from deployments.tasks import run_command
+from panel.env import broker_address
 from panel.lab.redis_server import find_program, own_redis
-from tests.faults.processes import ROOT, environment, nothing_twice
+from tests.faults.processes import (
+    ROOT,
+    SCALED,
+    environment,
+    nothing_twice,
+    start_worker,
+)
 from tests.services.rollout.world import FAST_TRAFFIC, World, only_replica
 
 pytestmark = [
@@ -35,11 +47,13 @@ def celery(redis_url: str, tmp_path: Path) -> Iterator[Starter]:
     started: list[subprocess.Popen[bytes]] = []
     log = (tmp_path / "celery.log").open("wb")
 
-    def start(*arguments: str, redis_url: str = redis_url) -> "subprocess.Popen[bytes]":
+    def start(
+        *arguments: str, redis_url: str = redis_url, **changes: str
+    ) -> "subprocess.Popen[bytes]":
         process = subprocess.Popen(
             [*CELERY, *arguments],
             cwd=ROOT,
-            env=environment(REDIS_URL=redis_url),
+            env=environment(REDIS_URL=redis_url, **changes),
             stdout=log,
             stderr=log,
             start_new_session=True,
@@ -102,6 +116,55 @@ def test_a_release_survives_its_worker_and_its_queue(
     assert command.error == ""
 
 
+def frozen(pid: int) -> bool:
+    """Whether the process was stopped."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].startswith("T")
+
+
+def given_out_twice(redis_url: str, command: Command) -> Message:
+    """The second copy of a message whose task runs longer than the broker waits for its end."""
+    short = {"visibility_timeout": 0}
+    with Connection(broker_address(redis_url), transport_options=short) as broker:
+        queue = broker.SimpleQueue(f"given-out-twice-{command.pk}")
+        queue.put({"command_id": str(command.pk)})
+        first = queue.get(timeout=10)
+        channel: Any = queue.channel
+        channel.qos.restore_visible(interval=1)
+        second = queue.get(timeout=10)
+        assert second.payload == first.payload
+        second.ack()
+        queue.close()
+    return second
+
+
+def test_a_message_given_out_again_while_its_task_runs_changes_nothing(
+    committed_world: World, redis_url: str
+) -> None:
+    world = committed_world
+    release = world.release(world.plan())
+    command = Command.objects.get(release=release)
+    rows = Command.objects.filter(pk=command.pk)
+    with start_worker("command", command.pk, "after:CREATE:freeze") as owner:
+        try:
+            within(60, lambda: frozen(owner.pid))
+            # It stands still in the middle of an act and holds its lease meanwhile.
+            rows.update(lease_until=Now() + timedelta(minutes=1))
+            before = rows.values("fence", "attempts", "owner").get()
+            again = given_out_twice(redis_url, command)
+            assert again.delivery_info["redelivered"]
+            run_command(again.payload["command_id"])
+            assert rows.values("fence", "attempts", "owner").get() == before
+            assert len(world.our_containers()) == 1
+            os.kill(owner.pid, signal.SIGCONT)
+            assert owner.wait(100) == 0
+        finally:
+            owner.kill()
+    release.refresh_from_db()
+    assert release.state == ReleaseState.LIVE
+    assert len(world.our_containers()) == 1
+    nothing_twice(world, release)
+
+
 @pytest.mark.slow
 def test_a_release_survives_lost_children_a_restarted_queue_and_workers_that_are_told_to_end(
     committed_world: World, celery: Starter, tmp_path: Path
@@ -119,9 +182,9 @@ def test_a_release_survives_lost_children_a_restarted_queue_and_workers_that_are
     )
     beat = ("beat", "--loglevel=INFO", "--pidfile=", f"--schedule={tmp_path / 'beat'}")
     try:
-        celery(*beat, redis_url=queue.url)
-        first = celery(*worker, "--hostname=first@%h", redis_url=queue.url)
-        planned = world.replica(environment=(("PRACTICE_READY_AFTER", "12"),))
+        celery(*beat, redis_url=queue.url, **SCALED)
+        first = celery(*worker, "--hostname=first@%h", redis_url=queue.url, **SCALED)
+        planned = world.replica(environment=SLOW_START)
         release = world.release(world.plan(planned))
 
         def state() -> str:
@@ -135,7 +198,7 @@ def test_a_release_survives_lost_children_a_restarted_queue_and_workers_that_are
         time.sleep(1)
         queue.start()
         first.send_signal(signal.SIGTERM)
-        celery(*worker, "--hostname=second@%h", redis_url=queue.url)
+        celery(*worker, "--hostname=second@%h", redis_url=queue.url, **SCALED)
         within(CONVERGED_WITHIN_S, lambda: state() == ReleaseState.LIVE)
         within(30, lambda: first.poll() is not None)
     finally:
