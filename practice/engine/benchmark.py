@@ -171,10 +171,13 @@ def _take(request: Request, event: dict[str, object]) -> None:
 
 
 def _counters(base_url: str) -> dict[str, float]:
-    """The counters of speculation, summed over engines; none where nothing speculates."""
+    """The counters of speculation, summed over engines; none where nothing speculates or tells."""
     found: dict[str, float] = {}
-    with urllib.request.urlopen(f"{base_url}/metrics", timeout=30) as answer:  # noqa: S310
-        text = answer.read().decode()
+    try:
+        with urllib.request.urlopen(f"{base_url}/metrics", timeout=30) as answer:  # noqa: S310
+            text = answer.read().decode()
+    except urllib.error.HTTPError:  # a router
+        return found
     for name, labels, value in _SAMPLE.findall(text):
         position = _POSITION.search(labels)
         key = f"{name}/{position[1]}" if position else name

@@ -49,6 +49,9 @@ class Handler(BaseHTTPRequestHandler):
         """Answer for health here, and hand the rest to decode."""
         if self.path == "/health":
             self._send(HTTPStatus.OK, b"", "text/plain")
+        elif self.path == "/metrics":
+            # Those of an engine would be taken for those of all: vllm-router hands none on.
+            self._send(HTTPStatus.NOT_FOUND, b"", "text/plain")
         else:
             self._relay("GET", next(self.server.decode), None)
 

@@ -25,6 +25,7 @@ from deployments.models import (
 from deployments.planning.errors import PlanningError
 from deployments.planning.text import Text, said_by, text
 from deployments.selectors.plans import stored_plan
+from deployments.services.bench.acceptance import with_acceptance
 from deployments.services.bench.client import (
     client_name,
     course_of,
@@ -45,6 +46,10 @@ from deployments.telemetry.benchmarks.errors import BenchmarkError
 logger = logging.getLogger(__name__)
 LONGEST_RUN = timedelta(hours=2)
 """Longer than any course that is worth waiting for; what hangs must not hold the host for ever."""
+
+
+LINES_WITHIN = timedelta(seconds=15)
+"""So long after a run, the panel has read what its engines printed every ten seconds."""
 
 
 class EndedError(Exception):
@@ -207,10 +212,20 @@ def _store_run(
 
 
 def _finish(job: BenchmarkJob) -> None:
-    """Keep what was measured, once."""
-    rows = job.segments.order_by("number")
-    runs = tuple(run_from_document(row.run or {}) for row in rows)
+    """Keep what was measured, once; what engines print of the last run is waited for where that is needed."""
+    rows = list(job.segments.order_by("number"))
+    told = [run_from_document(row.run or {}) for row in rows]
     release = job.replica.release
+    ended = max(row.ended_at for row in rows if row.ended_at)
+    if (
+        release.plan.num_speculative_tokens
+        and any(run.speculation is None for run in told)
+        and timezone.now() - ended < LINES_WITHIN
+    ):
+        return
+    runs = tuple(
+        with_acceptance(run, row, release) for run, row in zip(told, rows, strict=True)
+    )
     revision = release.plan.revision
     dataset = course_of(job).dataset.value
     name = f"{release.deployment.name} {revision.number}, {dataset}"[:80]
