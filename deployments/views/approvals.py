@@ -2,6 +2,7 @@
 
 import uuid
 from datetime import datetime
+from urllib.parse import urlencode
 
 from allauth.account.adapter import get_adapter
 from allauth.core.exceptions import ReauthenticationRequired
@@ -14,7 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from deployments.forms.approvals import DecisionForm, StartForm
+from deployments.forms.approvals import LONGEST_COMMENT, DecisionForm, StartForm
 from deployments.forms.releases import ActForm, new_key
 from deployments.models import ApprovalRequest, Decision, TableKey, TeamRole
 from deployments.planning.errors import PlanningError
@@ -112,14 +113,19 @@ def approval_decide(request: PanelRequest, pk: uuid.UUID) -> HttpResponse:
 
 @require_POST
 def approval_read(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    """Lead to what the plan changes, and note that the person was shown it."""
+    """Lead to what the plan changes, and note that the person was shown it.
+
+    What stands in the field for a comment goes along.
+    """
     row = _find(request, pk)
     digest = request.POST.get("digest", "")
     try:
         open_changes(person(request), row, shown_digest=digest)
     except UseCaseError as error:
         return _refused(request, pk, error)
-    return redirect(f"{reverse('approval', args=[pk])}#h-diff")
+    written = request.POST.get("comment", "")[:LONGEST_COMMENT]
+    query = f"?{urlencode({'comment': written})}" if written else ""
+    return redirect(f"{reverse('approval', args=[pk])}{query}#h-diff")
 
 
 @require_POST
@@ -230,7 +236,12 @@ def _page(
         "page": page,
         "form": form
         if isinstance(form, DecisionForm)
-        else DecisionForm(initial={"digest": row.digest}),
+        else DecisionForm(
+            initial={
+                "digest": row.digest,
+                "comment": request.GET.get("comment", "")[:LONGEST_COMMENT],
+            }
+        ),
         "start_form": form
         if isinstance(form, StartForm)
         else StartForm(initial=_start_of(row)),

@@ -1,6 +1,7 @@
 """At high risk nobody approves what they were not shown."""
 
 import pytest
+from django.test import Client
 
 from deployments.models import (
     ApprovalRequest,
@@ -16,6 +17,7 @@ from deployments.services.changes_read import open_changes
 from deployments.services.errors import ConflictError, NotAllowedError
 from tests.services.conftest import Team1
 from tests.team_rows import ChangesReadFactory
+from tests.views.pages import parsed
 
 pytestmark = pytest.mark.django_db
 
@@ -70,3 +72,15 @@ def test_only_who_decides_is_noted_and_only_for_the_plan_that_is_asked_for(
     with pytest.raises(ConflictError, match="changed since"):
         open_changes(team1.bob, request_row, shown_digest="sha256:0")
     assert not ChangesRead.objects.exists()
+
+
+def test_a_comment_that_was_begun_goes_along(
+    team1: Team1, request_row: ApprovalRequest
+) -> None:
+    client = Client()
+    client.force_login(team1.bob)
+    data = {"digest": request_row.digest, "comment": "why 5 & not 3?"}
+    shown = client.post(f"/approvals/{request_row.pk}/read/", data, follow=True)
+    field = parsed(shown).select_one("[name=comment]")
+    assert field is not None
+    assert field["value"] == data["comment"]
