@@ -13,6 +13,7 @@ from deployments.models import (
     Cluster,
     ClusterShare,
     Host,
+    PolicyVersion,
     RoleGrant,
     ShareAccess,
     TargetModel,
@@ -56,7 +57,8 @@ class ClusterChoice:
     """A cluster with its hosts; ``closed`` says why this person cannot plan on it, or is empty.
 
     ``team`` is the one for which they would plan there: the cluster's, or a guest of it.
-    ``hosts`` is empty where the clusters are only listed (``wizard_choices``).
+    ``hosts`` is empty where the clusters are only listed (``wizard_choices``); ``told_apart`` says
+    that environments have rules of their own there.
     """
 
     row: Cluster
@@ -65,6 +67,7 @@ class ClusterChoice:
     platforms: frozenset[str]
     hosts: tuple[HostChoice, ...]
     closed: str
+    told_apart: bool = False
 
     @property
     def key(self) -> str:
@@ -167,6 +170,7 @@ def _clusters(
         team__memberships__user=user,
         team__memberships__grants__role=TeamRole.OPERATOR,
     )
+    rules = PolicyVersion.objects.filter(cluster=OuterRef("pk")).order_by("-number")
     clusters = (
         Cluster.objects.for_user_or_guest(user)
         .select_related("team")
@@ -174,6 +178,7 @@ def _clusters(
             operates=Exists(operates),
             acting=Subquery(guests.values("team")[:1], output_field=UUIDField()),
             seen_by=Subquery(shares.values("team")[:1], output_field=UUIDField()),
+            rules=Subquery(rules.values("rules")[:1]),
         )
         .order_by("team__name", "name")
     )
@@ -199,6 +204,7 @@ def _clusters(
             closed=""
             if cluster.operates or cluster.acting
             else _closed(cluster, teams.get(cluster.pk)),
+            told_apart=bool((cluster.rules or {}).get("environments")),
         )
         for cluster in clusters
     )

@@ -17,7 +17,7 @@ from deployments.forms.releases import new_key
 from deployments.models import Deployment
 from deployments.planning.bench.course import Course
 from deployments.planning.bench.datasets import Dataset, jsonl, shipped_prompts
-from deployments.planning.bench.invocation import untold
+from deployments.planning.bench.invocation import part_measured, untold
 from deployments.planning.decision import OFF
 from deployments.planning.errors import PlanningError
 from deployments.selectors.benchmark_jobs import benchmark_jobs, jobs_for
@@ -126,7 +126,9 @@ def _tab(
         "choosing": choosing,
         "may_operate": page.may_operate,
         "other_arm": wizard_address(page, 0) if pairs else "",
-        "left_open": untold(vllm_version(page.plan)) if page.plan else (),
+        "left_open": (*part_measured(page.plan), *untold(vllm_version(page.plan)))
+        if page.plan
+        else (),
     }
     return render(request, "deployments/benchmarks.html", context, status=status)
 

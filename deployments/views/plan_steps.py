@@ -24,7 +24,6 @@ from deployments.planning.revision import Topology
 from deployments.selectors.canaries import tried
 from deployments.selectors.changes import setting_changes
 from deployments.selectors.gains import GainFigures, gain_figures, planned_counts
-from deployments.selectors.policies import current_rules
 from deployments.selectors.texts import say
 from deployments.selectors.wizard import MOST_CLUSTERS, cluster_options
 from deployments.selectors.wizard_catalog import (
@@ -238,9 +237,9 @@ def review_step(user: User, draft: Draft) -> Context:
         "approvers": approvers_of(user, draft.inputs.cluster, draft.inputs.team)
         if draft.inputs
         else None,
-        "choose_environment": cluster is not None
+        "choose_environment": draft.form.cluster_choice is not None
         and plan.revision["number"] == 1
-        and bool(current_rules(cluster).environments),
+        and draft.form.cluster_choice.told_apart,
     }
 
 

@@ -116,7 +116,7 @@ PHASES = (
 SLOW_PHASES = (
     Phase(
         name="slow-browser",
-        limit_s=10 * 60,
+        limit_s=12 * 60,
         command=pytest(
             "slow-browser", *("-n2", "--dist=loadfile", "-m", "slow"), "tests/e2e"
         ),

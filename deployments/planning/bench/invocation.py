@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from deployments.planning.bench.course import Course, Segment
 from deployments.planning.bench.datasets import USUAL_OUTPUT_TOKENS, Dataset
 from deployments.planning.errors import PlanningError
+from deployments.planning.plan import Plan, Role
 from deployments.planning.text import Text, text
 from deployments.planning.versions import Version, parse_version
 
@@ -147,3 +148,17 @@ def _dataset(course: Course, version: Version) -> list[str]:
         if version >= SINCE_WARM_UPS
         else "--custom-skip-chat-template",
     ]
+
+
+def part_measured(plan: Plan) -> tuple[Text, ...]:
+    """What a benchmark of a plan leaves out: engines that answer beside the first, each for itself."""
+    roles = [one.role for one in plan.replicas if one.health_port is not None]
+    if Role.ROUTER in roles or roles.count(Role.COMBINED) < 2:
+        return ()
+    return (
+        text(
+            "{count} replicas answer, each for itself: the first one, on {host}, is measured.",
+            count=roles.count(Role.COMBINED),
+            host=next(one.host for one in plan.replicas if one.role is Role.COMBINED),
+        ),
+    )

@@ -8,9 +8,13 @@ from deployments.planning.bench.invocation import (
     PROMPTS_PATH,
     Served,
     bench_arguments,
+    part_measured,
     untold,
 )
 from deployments.planning.errors import PlanningError
+from tests.planning.builders import combined, gpu, plan
+
+QWEN = "Qwen/Qwen3-8B"
 
 
 def served(version: str = "0.32.0") -> Served:
@@ -75,6 +79,15 @@ def test_what_a_version_cannot_do_is_said() -> None:
     assert [str(one) for one in untold("0.33.0")] == []
     assert len(untold("0.10.2")) == 3
     assert len(untold("0.12.0")) == 1
+
+
+def test_of_several_engines_the_one_that_is_measured_is_said() -> None:
+    two = plan(combined(QWEN, "gpu-1", "gpu-2"), gpu("gpu-1"), gpu("gpu-2"))
+    (sentence,) = part_measured(two)
+    assert str(sentence).startswith(
+        "2 replicas answer, each for itself: the first one, on gpu-1"
+    )
+    assert part_measured(plan(combined(QWEN, "gpu-1"), gpu("gpu-1"))) == ()
 
 
 def test_sharegpt_is_read_where_it_lies() -> None:
