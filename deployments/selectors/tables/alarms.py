@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext
+from django.utils.translation import pgettext, pgettext_lazy
 
 from deployments.models import (
     Alarm,
@@ -54,9 +54,9 @@ FIELDS = (
 def _show_choices(user: User) -> Choices:
     del user
     return [
-        ("", _("Open")),
+        ("", pgettext_lazy("of an alarm", "Open")),
         ("unseen", _("Not acknowledged")),
-        ("closed", _("Closed")),
+        ("closed", pgettext_lazy("of an alarm", "Closed")),
         ("all", _("All")),
     ]
 
@@ -108,6 +108,7 @@ class AlarmTable(Table):
             title=_("Deployment"),
             kind=Kind.LINK,
             sort=("deployment__name",),
+            wide=True,
         ),
         Column(key="kind", title=_("Alarm"), kind=Kind.STATE, sort=("kind",)),
         Column(key="text", title=_("What was seen"), kind=Kind.TEXT, wide=True),
@@ -131,7 +132,7 @@ class AlarmTable(Table):
         ),
         Column(
             key="closed",
-            title=_("Closed"),
+            title=pgettext_lazy("of an alarm", "Closed"),
             kind=Kind.MOMENT,
             sort=("closed_at",),
             nullable=True,
